@@ -186,12 +186,12 @@ package final class Inviter {
         joiner.isAsked = false
         rearm()
         delegate?.inviter(self, tells: .joining(PairingDevice(peer)))
-        admit(peer, id, until: loop.now.advanced(by: Self.timeoutForKey))
+        admit(peer, id, until: loop.now.advanced(by: Self.keyTimeout))
         return true
     }
 
     /// The maximum wait for the key of a new epoch that has not arrived yet.
-    private static let timeoutForKey = Duration.seconds(4)
+    private static let keyTimeout = Duration.seconds(4)
     private static let keyInterval = Duration.milliseconds(100)
 
     /// Admits the device durably before sending anything to it. A key is never sent to a device

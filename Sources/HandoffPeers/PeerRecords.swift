@@ -27,7 +27,7 @@ package struct PeerRecord {
     /// The exchange that makes its roster equal to the local one.
     var exchange = RosterExchange()
     /// Its last detection by a mark, if it has not been found otherwise since.
-    var sighting: Sighting?
+    var detection: Detection?
     /// True if its beacons have the layout of an earlier version, which has been logged.
     var isOutdated = false
     /// The call to it while this device joins with a file; nil before it is called in this round.
@@ -38,7 +38,7 @@ package struct PeerRecord {
 
 /// The detection of a member by a mark beside a beacon: the member is in another epoch than this
 /// device, or this device is joining.
-struct Sighting {
+struct Detection {
     let instance: String
     let way: LinkPool.Way
     /// The time at which the mark expires. After that, the member is not called because of it.
@@ -133,7 +133,7 @@ package final class PeerRecords {
     /// Notes that a member has proved that it holds the account key in force.
     ///
     /// - Returns: true if this is its first proof.
-    package func heardUnderKey(_ device: DeviceID, in snapshot: AccountSnapshot) -> Bool {
+    package func noteKeyProof(_ device: DeviceID, in snapshot: AccountSnapshot) -> Bool {
         guard epoch != nil, snapshot.heldRecord == epoch, snapshot.peerKey(device) != nil else { return false }
         guard !self[device].hasKey else { return false }
         self[device].hasKey = true

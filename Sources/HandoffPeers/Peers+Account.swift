@@ -30,7 +30,7 @@ extension Peers {
 
         network.accountChanged()
         discovery.setMembership(network.membership)
-        for (device, way) in removed { pool.tellRemoved(device, way) }
+        for (device, way) in removed { pool.notifyRemoved(device, way) }
         sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
         staticPeers.accountChanged(live: snapshot.live)

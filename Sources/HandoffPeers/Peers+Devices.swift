@@ -19,7 +19,7 @@ extension Peers {
     package var kind: DeviceKind { network.announcer.kind }
 
     /// True if another machine runs with the identity of this device. Nothing is announced then.
-    package var hasDuplicateIdentity: Bool { network.isCloned }
+    package var hasDuplicateIdentity: Bool { network.hasDuplicateIdentity }
 
     /// The members that use an earlier version of the protocol.
     package var outdated: Set<DeviceID> { records.devices(where: \.isOutdated) }
@@ -28,7 +28,7 @@ extension Peers {
     package var configuredAddresses: [(address: StaticAddress, device: DeviceID?)] { staticPeers.addresses }
 
     /// The reason why this device has not joined the account of its file yet, for people.
-    package var missingToJoin: String { joining.missing }
+    package var joinObstacle: String { joining.missing }
 
     /// Returns true if an established link to the device exists.
     package func isConnected(_ device: DeviceID) -> Bool { pool.isConnected(device) }
@@ -73,7 +73,7 @@ extension Peers {
         for activity: ActivityID, _ resource: StreamResource?, from device: DeviceID,
         completion: @escaping (Result<[UInt8], HandoffFailure>) -> Void
     ) -> FetchHandle {
-        client.askForStream(of: activity, resource, from: device, completion: completion)
+        client.requestStreamTicket(of: activity, resource, from: device, completion: completion)
     }
 
     /// Connects to a member for a stream.

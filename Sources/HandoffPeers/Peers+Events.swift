@@ -75,13 +75,13 @@ extension Peers {
     /// Handles a message of a member that proves that it holds the account key in force.
     func receivedUnderKey(from device: DeviceID) {
         records.heard(device, at: loop.now)
-        let isFirst = records.heardUnderKey(device, in: accountStore.snapshot)
+        let isFirst = records.noteKeyProof(device, in: accountStore.snapshot)
         delegate?.messageReceived(from: device, isFirstUnderKey: isFirst)
         if isFirst { accountStore.finished(device) }
     }
 
     /// Handles the detection of a member by a mark: the member or this device is in another epoch.
-    func sighted(_ device: DeviceID) {
-        if accountStore.snapshot.isJoining { joining.sighted(device) } else { sync.sighted(device) }
+    func detected(_ device: DeviceID) {
+        if accountStore.snapshot.isJoining { joining.detected(device) } else { sync.detected(device) }
     }
 }

@@ -143,7 +143,7 @@ package final class Peers {
 
     /// Announces that this device leaves. Its offers are void immediately.
     package func leave() {
-        network.sayGoodbye()
+        network.announceLeave()
     }
 
     /// Accepts no more connections, closes the existing ones, and makes no new ones.

@@ -34,7 +34,7 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
         package let cause: Cause
 
         /// True if nothing at the address replied. A gate that stays closed counts as a reply.
-        package var hadNoAnswer: Bool {
+        package var hadNoReply: Bool {
             switch cause {
             case .connect, .timedOut(.connecting): true
             case .end, .tls, .timedOut(.waiting), .timedOut(.handshake): false

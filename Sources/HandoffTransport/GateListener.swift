@@ -9,7 +9,7 @@ package protocol GateListenerDelegate: AnyObject {
     func judge(_ token: [UInt8], _ clientHello: [UInt8], from source: IPAddress) -> GateVerdict?
     /// Called when a caller is rejected whose first bytes may be those of an earlier draft of the
     /// protocol.
-    func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8])
+    func rejectedEarlierDraft(_ token: [UInt8], _ clientHello: [UInt8])
     /// Called when a connection has passed the gate. The handshake starts after this returns: set
     /// the connection's handlers, and retain it.
     func passed(_ connection: PeerConnection)
@@ -63,7 +63,7 @@ package final class GateListener: OpeningListenerDelegate {
 
     package func refused(_ buffer: GateBuffer) {
         guard let former = buffer.former else { return }
-        delegate?.refusedFormer(former.token, former.clientHello)
+        delegate?.rejectedEarlierDraft(former.token, former.clientHello)
     }
 
     package func opened(_ opening: OpeningListener.Opening) {

@@ -65,11 +65,11 @@ import Timing
     }
 
     private mutating func caller(
-        _ token: [UInt8], after delay: Duration = .zero, hello: [UInt8] = hello, knownBoot: UInt64? = nil
+        _ token: [UInt8], after delay: Duration = .zero, hello: [UInt8] = hello, knownGeneration: UInt64? = nil
     ) throws -> Party? {
         var knock = try #require(Knock(token, hello, to: DeviceID(own.publicKey)))
         let now = Self.now.advanced(by: delay)
-        let caller = labels.admit(&knock, among: callers, epoch: epoch.gate, now: now) { _ in knownBoot }
+        let caller = labels.admit(&knock, among: callers, epoch: epoch.gate, now: now) { _ in knownGeneration }
         hashes = knock.hashes
         #expect(hashes <= labels.hashesPerCaller(now: now))
         return caller
@@ -214,8 +214,8 @@ import Timing
     }
 
     @Test mutating func `a call by address from an earlier start than the last known one does not open`() throws {
-        let early = try caller(token(key(desk), Gate.staticLabel), knownBoot: 6)
-        let same = try caller(token(key(desk), Gate.staticLabel), knownBoot: 5)
+        let early = try caller(token(key(desk), Gate.staticLabel), knownGeneration: 6)
+        let same = try caller(token(key(desk), Gate.staticLabel), knownGeneration: 5)
         #expect(early == nil && same == desk)
     }
 

@@ -42,20 +42,20 @@ import Timing
         table[stranger].trouble = "refused"
         #expect(table[stranger].heard == nil)
         #expect(table[stranger].trouble == nil)
-        #expect(!table.heardUnderKey(stranger, in: snapshot(account)))
+        #expect(!table.noteKeyProof(stranger, in: snapshot(account)))
         #expect(table.holders.isEmpty)
     }
 
     @Test func `a member that has proved the key is its holder until the next key`() throws {
         let device = DeviceID(couch)
-        #expect(table.heardUnderKey(device, in: snapshot(account)))
-        #expect(!table.heardUnderKey(device, in: snapshot(account)))
+        #expect(table.noteKeyProof(device, in: snapshot(account)))
+        #expect(!table.noteKeyProof(device, in: snapshot(account)))
         #expect(table.holders == [device])
 
         let rotated = snapshot(try account.makingEpoch(by: desk, now: 2))
         table.accountChanged(rotated)
         #expect(table.holders.isEmpty)
-        #expect(table.heardUnderKey(device, in: rotated))
+        #expect(table.noteKeyProof(device, in: rotated))
     }
 
     @Test func `a member that has left is forgotten`() throws {

@@ -78,7 +78,7 @@ import Timing
     @Test func `offers arrive over a link where datagrams are blocked`() throws {
         desk.blockDatagrams()
         couch.blockDatagrams()
-        couch.discovery.goDeaf()
+        couch.discovery.stopReceiving()
         let first = try offer("over a link")
         desk.offer([first])
         try expect([first])
@@ -119,7 +119,7 @@ import Timing
         try expect([note])
         couch.events = []
         // The leave message announces it, and not the removal of the record.
-        couch.discovery.goDeaf()
+        couch.discovery.stopReceiving()
         desk.stop()
         try network.run("the desk is offline") { couch.peers.table[desk.id] == nil }
         #expect(couch.events.contains(.offersChanged([desk.id])))
@@ -184,7 +184,7 @@ import Timing
     @Test func `the generation rises above the one that another device has received`() throws {
         let generation = network.unixSeconds + 1000
         desk.peers.restart(generation: generation)
-        try network.run("the greater generation") { couch.peers.table.seenBoot(of: desk.id) == generation }
+        try network.run("the greater generation") { couch.peers.table.seenGeneration(of: desk.id) == generation }
         desk.vanish(unnoticedBy: couch)
         try desk.start()
         try network.run("the couch is found") { desk.peers.table[couch.id] != nil }
@@ -199,7 +199,7 @@ import Timing
         desk.stop()
         couch.stop()
         try desk.start()
-        desk.discovery.goDeaf()
+        desk.discovery.stopReceiving()
         let address = try #require(StaticAddress(desk.address.description))
         network.discovery.hold()
         try couch.start(addresses: [address])

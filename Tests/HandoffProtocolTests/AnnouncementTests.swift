@@ -62,21 +62,21 @@ import Testing
         #expect(listed.isSent && listed.recipient == nil)
         #expect(try !OfferedActivity(json: plain.json).isSent)
         let (recipient, other) = (try Samples.device(9), try Samples.device(8))
-        #expect(sent.isMeant(for: recipient) && !sent.isMeant(for: other))
+        #expect(sent.isAddressed(for: recipient) && !sent.isAddressed(for: other))
     }
 
     @Test func `a receiver that does not know sleep reads a goodbye`() throws {
         let flags = 47
-        let asleep = try Samples.announcement(1, farewell: .sleep)
+        let asleep = try Samples.announcement(1, leaveReason: .sleep)
         var bytes = asleep.encode(capacity: Announcement.headerCount)
         #expect(try Announcement(decoding: bytes) == asleep)
         #expect(bytes[flags] == 1 | 4)
         bytes[flags] = 4
-        #expect(try Announcement(decoding: bytes).farewell == nil, "the flag is ignored on its own")
+        #expect(try Announcement(decoding: bytes).leaveReason == nil, "the flag is ignored on its own")
     }
 
     @Test func `an empty announcement is only its header`() throws {
-        let announcement = try Samples.announcement(1, farewell: .goodbye)
+        let announcement = try Samples.announcement(1, leaveReason: .goodbye)
         let bytes = announcement.encode(capacity: Announcement.headerCount)
         #expect(try Announcement(decoding: bytes) == announcement)
     }

@@ -9,16 +9,16 @@ import Testing
     }
 
     @Test func `a hello survives encoding and decoding`() throws {
-        let hello = try Samples.hello(seq: 12, listSeq: 7, seenBoot: 90)
+        let hello = try Samples.hello(seq: 12, listSeq: 7, seenGeneration: 90)
         #expect(try Hello(decoding: hello.encoded(), from: try Samples.device(1)) == hello)
-        let bare = try Samples.hello(seenBoot: nil, label: nil, epoch: nil)
+        let bare = try Samples.hello(seenGeneration: nil, label: nil, epoch: nil)
         #expect(try Hello(decoding: bare.encoded(), from: try Samples.device(1)) == bare)
     }
 
     @Test(arguments: [
         #""port":0"#, #""port":70000"#, #""port":"x""#, #""version":0"#, #""version":null"#, #""boot":-1"#,
         #""roster":"00""#, #""roster":"zz00000000000000""#, #""label":"00""#, #""epoch":7"#, #""epoch":"00""#,
-        #""boot":0"#, #""seenBoot":0"#, #""listSeq":-1"#,
+        #""boot":0"#, #""seenGeneration":0"#, #""listSeq":-1"#,
         #""device":"00""#, #""boot":1.5"#, #""seq":-1"#, #""seq":4294967296"#,
     ]) func `an invalid member of a hello is an error`(member: String) throws {
         let device = try Samples.device(1)

@@ -109,10 +109,10 @@ import Timing
     }
 
     @Test func `a device that leaves, sleeps or is removed is not searched for`() throws {
-        for farewell in [Farewell.goodbye, .sleep] {
+        for leaveReason in [LeaveReason.goodbye, .sleep] {
             var table = try table(named: [1], freshUntil: 300_000)
             _ = table.lose(try Samples.device(1), because: .unreachable, at: Samples.at(1000))
-            let announcement = try Samples.announcement(1, seq: 1, farewell: farewell)
+            let announcement = try Samples.announcement(1, seq: 1, leaveReason: leaveReason)
             _ = table.receivedAdvert(announcement, label: try Samples.label(1), source: nil, at: Samples.at(2000))
             #expect(table.lost.isEmpty)
             #expect(table.recover(try Samples.device(1), at: Samples.at(3000)) == [])

@@ -34,9 +34,9 @@ import Testing
     }
 
     private static func helloFrame(
-        seenBoot: UInt64? = nil, digest: UInt8 = 0, epoch: UInt8? = 1
+        seenGeneration: UInt64? = nil, digest: UInt8 = 0, epoch: UInt8? = 1
     ) throws -> Frame {
-        Frame(.hello, try Samples.hello(seenBoot: seenBoot, digest: digest, epoch: epoch).encoded())
+        Frame(.hello, try Samples.hello(seenGeneration: seenGeneration, digest: digest, epoch: epoch).encoded())
     }
 
     private static func request(_ id: Int64, _ method: String = "activities") -> Frame {
@@ -185,20 +185,20 @@ import Testing
     @Test(
         arguments: [
             (seen: nil, own: 100, raised: false), (100, 100, false), (99, 100, false), (101, 100, true),
-            (Position.maxBoot / 2, 100, false), (Position.maxBoot, 100, false),
+            (Position.maxGeneration / 2, 100, false), (Position.maxGeneration, 100, false),
         ] as [(UInt64?, UInt64, Bool)])
     func `a greater generation of this device is adopted`(seen: UInt64?, own: UInt64, raised: Bool) throws {
         var rig = try Rig(.client, hello: try Samples.hello(boot: own))
         _ = rig.machine.connected(at: Samples.at(0))
-        let actions = try rig.receive(Self.helloFrame(seenBoot: seen))
-        #expect(actions.contains(.raiseBoot(above: seen ?? 0)) == raised)
+        let actions = try rig.receive(Self.helloFrame(seenGeneration: seen))
+        #expect(actions.contains(.raiseGeneration(above: seen ?? 0)) == raised)
     }
 
     @Test func `statements and keys are delivered in order`() throws {
         var rig = try Rig.established(.server(isLive: true))
         #expect(try rig.receive(Frame(.statements, [1]), Frame(.epochKey, [2])) == [.merge([1], after: .zero)])
         #expect(rig.machine.isEstablished && !rig.machine.wantsInput)
-        #expect(rig.merged(isLive: true) == [.takeEpochKey([2])])
+        #expect(rig.merged(isLive: true) == [.receiveEpochKey([2])])
         #expect(rig.machine.sendStatements([3]) == [.send(Frame(.statements, [3]))])
         #expect(rig.machine.sendEpochKey([1]) == [.send(Frame(.epochKey, [1]))])
     }
@@ -339,7 +339,7 @@ import Testing
         var rig = try Rig.established()
         var actions: [SessionAction] = []
         for _ in 0..<50 { actions += try rig.receive(Frame(.epochKey, [1])) }
-        #expect(actions == [SessionAction](repeating: .takeEpochKey([1]), count: 5))
+        #expect(actions == [SessionAction](repeating: .receiveEpochKey([1]), count: 5))
         #expect(try rig.receive(Frame(.epochKey, [1])) == [.close(.flooding)])
     }
 

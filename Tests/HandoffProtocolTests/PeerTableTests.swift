@@ -28,7 +28,7 @@ import Testing
         #expect(reception == .new(isFirst: true, changes: [.appeared(device), .offersChanged(device)]))
         #expect(try ids(table) == [1, 2])
         #expect(table[device]?.candidates.ranked.map(\.address) == [try Samples.address(1)])
-        #expect(table.seenBoot(of: device) == 100)
+        #expect(table.seenGeneration(of: device) == 100)
     }
 
     @Test func `a greater number replaces the announcement and a smaller one is ignored`() throws {
@@ -137,17 +137,17 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
-        let goodbye = try Samples.announcement(1, seq: 6, farewell: .goodbye)
+        let goodbye = try Samples.announcement(1, seq: 6, leaveReason: .goodbye)
         #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: [.gone(device, .goodbye)]))
         #expect(try advert(&table, goodbye) == .stale)
         #expect(try advert(&table, try Samples.announcement(1, seq: 5, activities: [1])) == .stale)
-        #expect(table.seenBoot(of: device) == 100)
+        #expect(table.seenGeneration(of: device) == 100)
         #expect(try advert(&table, try Samples.announcement(1, boot: 101)).changes == [.appeared(device)])
     }
 
     @Test func `a leave message of an unknown device adds nothing`() throws {
         var table = try table()
-        let goodbye = try Samples.announcement(1, seq: 6, farewell: .goodbye)
+        let goodbye = try Samples.announcement(1, seq: 6, leaveReason: .goodbye)
         #expect(try advert(&table, goodbye) == .new(isFirst: false, changes: []))
         #expect(table.count == 0)
     }
@@ -167,7 +167,7 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3))
-        _ = try advert(&table, try Samples.announcement(1, seq: 4, farewell: .goodbye))
+        _ = try advert(&table, try Samples.announcement(1, seq: 4, leaveReason: .goodbye))
         func hello(boot: UInt64, seq: UInt32) throws -> [PeerChange] {
             table.receivedHello(
                 try Samples.hello(boot: boot, seq: seq), from: device, address: try Samples.address(1),
@@ -182,7 +182,7 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
-        let goodbye = try Samples.hello(seq: 4, farewell: .goodbye)
+        let goodbye = try Samples.hello(seq: 4, leaveReason: .goodbye)
         let changes = table.receivedHello(
             goodbye, from: device, address: try Samples.address(1), at: Samples.at(10))
         #expect(changes == [.gone(device, .goodbye)])
@@ -196,7 +196,7 @@ import Testing
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
         #expect(table.asleepSince(device) == nil)
-        let asleep = try Samples.announcement(1, seq: 4, farewell: .sleep)
+        let asleep = try Samples.announcement(1, seq: 4, leaveReason: .sleep)
         #expect(try advert(&table, asleep, at: 500) == .new(isFirst: false, changes: [.gone(device, .asleep)]))
         #expect(table.asleepSince(device) == Samples.at(500))
         // Earlier announcements and repetitions have no effect, and the state does not expire.
@@ -213,11 +213,11 @@ import Testing
     @Test func `sleep is accepted from offline devices, over a connection, and only from members`() throws {
         var table = try table()
         let device = try Samples.device(1)
-        _ = try advert(&table, try Samples.announcement(1, seq: 3, farewell: .sleep), at: 100)
+        _ = try advert(&table, try Samples.announcement(1, seq: 3, leaveReason: .sleep), at: 100)
         #expect(table.asleepSince(device) == Samples.at(100))
-        func hello(seq: UInt32, _ farewell: Farewell?) throws -> [PeerChange] {
+        func hello(seq: UInt32, _ leaveReason: LeaveReason?) throws -> [PeerChange] {
             table.receivedHello(
-                try Samples.hello(seq: seq, farewell: farewell), from: device, address: try Samples.address(1),
+                try Samples.hello(seq: seq, leaveReason: leaveReason), from: device, address: try Samples.address(1),
                 at: Samples.at(200))
         }
         #expect(try hello(seq: 4, nil) == [.appeared(device), .moreToFetch(device)])
@@ -263,7 +263,7 @@ import Testing
         let changes = table.retain([try Samples.device(2)])
         #expect(changes == [.gone(try Samples.device(1), .removed), .gone(try Samples.device(3), .removed)])
         #expect(table.all.map(\.deviceID) == [try Samples.device(2)])
-        #expect(table.seenBoot(of: try Samples.device(1)) == nil)
+        #expect(table.seenGeneration(of: try Samples.device(1)) == nil)
     }
 
     @Test func `a removal in mDNS only selects the device to probe`() throws {
@@ -390,7 +390,7 @@ import Testing
         #expect(try advert(&table, announcement, at: 700_001) == .stale)
         #expect(table[device] == nil)
         // It receives its later generation and uses a greater one.
-        #expect(table.seenBoot(of: device) == 100)
+        #expect(table.seenGeneration(of: device) == 100)
         let back = table.receivedHello(
             try Samples.hello(boot: 101), from: device, address: nil, at: Samples.at(700_002))
         #expect(back == [.appeared(device), .moreToFetch(device)])
@@ -406,7 +406,7 @@ import Testing
         let gone = table.expire(at: Samples.at(700_000))
         #expect(gone == [.gone(device, .silent)])
         #expect(try advert(&table, old, at: 700_001) == .stale)
-        #expect(table.seenBoot(of: device) == 101)
+        #expect(table.seenGeneration(of: device) == 101)
         // Nothing has been announced in that generation yet.
         let first = try advert(&table, try Samples.announcement(1, boot: 101, seq: 0), at: 700_002)
         #expect(first == .new(isFirst: true, changes: [.appeared(device)]))

@@ -34,26 +34,28 @@ enum Samples {
     }
 
     static func announcement(
-        _ device: UInt8, boot: UInt64 = 100, seq: UInt32 = 0, port: UInt16 = 24863, farewell: Farewell? = nil,
+        _ device: UInt8, boot: UInt64 = 100, seq: UInt32 = 0, port: UInt16 = 24863, leaveReason: LeaveReason? = nil,
         hasMore: Bool = false, digest: UInt8 = 0, listSeq: UInt32? = nil, activities: [UInt8] = []
     ) throws -> Announcement {
         try #require(
             Announcement(
                 deviceID: try self.device(device), position: Position(boot: boot, seq: seq), port: port, kind: .laptop,
-                farewell: farewell, hasMore: hasMore, rosterDigest: [UInt8](repeating: digest, count: 8),
+                leaveReason: leaveReason, hasMore: hasMore, rosterDigest: [UInt8](repeating: digest, count: 8),
                 listSeq: listSeq ?? seq,
                 activities: try activities.map { try activity($0) }))
     }
 
     static func hello(
-        boot: UInt64 = 100, seq: UInt32? = nil, listSeq: UInt32? = nil, seenBoot: UInt64? = nil, label: UInt8? = 9,
-        digest: UInt8 = 0, epoch: UInt8? = 1, port: UInt16 = 24863, farewell: Farewell? = nil
+        boot: UInt64 = 100, seq: UInt32? = nil, listSeq: UInt32? = nil, seenGeneration: UInt64? = nil,
+        label: UInt8? = 9,
+        digest: UInt8 = 0, epoch: UInt8? = 1, port: UInt16 = 24863, leaveReason: LeaveReason? = nil
     ) throws -> Hello {
         try #require(
             Hello(
                 software: "test/1", kind: .laptop, port: port, label: try label.map { try self.label($0) }, boot: boot,
-                seq: seq, listSeq: listSeq, seenBoot: seenBoot, rosterDigest: [UInt8](repeating: digest, count: 8),
-                epoch: epoch.map { [UInt8](repeating: $0, count: 8) }, farewell: farewell))
+                seq: seq, listSeq: listSeq, seenGeneration: seenGeneration,
+                rosterDigest: [UInt8](repeating: digest, count: 8),
+                epoch: epoch.map { [UInt8](repeating: $0, count: 8) }, leaveReason: leaveReason))
     }
 
     /// A time in milliseconds, long after the machine was started.

@@ -89,7 +89,7 @@ import Timing
             self.inReach = inReach
         }
 
-        var membersInReach: Int { inReach.value.load(ordering: .relaxed) }
+        var onlineMemberCount: Int { inReach.value.load(ordering: .relaxed) }
 
         func accountChanged(from former: AccountState?, to present: AccountState) {}
     }

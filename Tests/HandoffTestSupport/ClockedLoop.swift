@@ -79,7 +79,7 @@ package final class ClockedLoop {
     }
 
     /// Performs `body` while the clock stands: for what must be done within a time of the product, and waits for no timer.
-    package func withClockStanding<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package func withClockStopped<Result>(_ body: () throws -> Result) rethrows -> Result {
         ticks.isStanding.store(true, ordering: .relaxed)
         defer { ticks.isStanding.store(false, ordering: .relaxed) }
         return try body()

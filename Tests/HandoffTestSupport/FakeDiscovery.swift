@@ -105,7 +105,7 @@ package final class FakeDiscovery: Discovery {
     }
 
     /// Hears nothing from now on, not even that something vanished.
-    package func goDeaf() {
+    package func stopReceiving() {
         state.withLock { $0.isDeaf = true }
     }
 

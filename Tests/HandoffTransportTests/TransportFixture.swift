@@ -56,7 +56,7 @@ final class TransportFixture: GateListenerDelegate {
         return GateVerdict(accepts: serverAccepts)
     }
 
-    func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8]) {
+    func rejectedEarlierDraft(_ token: [UInt8], _ clientHello: [UInt8]) {
         note("refused a former token of \(token.count)")
     }
 

@@ -32,7 +32,7 @@ enum Neighbourhood {
                         addresses: [address(choice)].compactMap { $0 }, at: now)
                 watch.received(said, reception, before: before, after: table)
             case 6, 7:
-                guard let hello = hello(position, farewell: farewell(choice & 7), hasSeq: choice & 8 == 0) else {
+                guard let hello = hello(position, leaveReason: leaveReason(choice & 7), hasSeq: choice & 8 == 0) else {
                     return
                 }
                 let changes = table.receivedHello(hello, from: device, address: address(choice), at: now)
@@ -118,13 +118,13 @@ enum Neighbourhood {
     private static func announcement(_ id: DeviceID, _ position: Position, _ choice: UInt8) -> Announcement? {
         Announcement(
             deviceID: id, position: position, port: 24863, kind: .laptop,
-            farewell: choice > 7 ? farewell(choice & 7) : nil,
+            leaveReason: choice > 7 ? leaveReason(choice & 7) : nil,
             hasMore: choice & 1 == 1,
             rosterDigest: [UInt8](repeating: choice, count: 8), listSeq: min(position.seq, UInt32(choice)),
             activities: activities(choice))
     }
 
-    private static func farewell(_ choice: UInt8) -> Farewell? {
+    private static func leaveReason(_ choice: UInt8) -> LeaveReason? {
         switch choice {
         case 7: .goodbye
         case 6: .sleep
@@ -142,11 +142,11 @@ enum Neighbourhood {
         }
     }
 
-    private static func hello(_ position: Position, farewell: Farewell?, hasSeq: Bool) -> Hello? {
+    private static func hello(_ position: Position, leaveReason: LeaveReason?, hasSeq: Bool) -> Hello? {
         Hello(
             software: "fuzz/1", kind: .laptop, port: 24863, label: Label(bytes: [UInt8](repeating: 5, count: 16)),
-            boot: position.boot, seq: hasSeq ? position.seq : nil, seenBoot: nil,
-            rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil, farewell: farewell)
+            boot: position.boot, seq: hasSeq ? position.seq : nil, seenGeneration: nil,
+            rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil, leaveReason: leaveReason)
     }
 
     private static func address(_ number: UInt8) -> PeerAddress? {

@@ -28,7 +28,7 @@ enum Session {
     static func hello(boot: UInt64) -> Hello? {
         Hello(
             software: "fuzz/1", kind: .laptop, port: 24863, label: Label(bytes: [UInt8](repeating: 9, count: 16)),
-            boot: boot, seenBoot: nil, rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil)
+            boot: boot, seenGeneration: nil, rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil)
     }
 
     private struct Driver {
@@ -96,10 +96,10 @@ enum Session {
                     require(Set(requests).count == requests.count, "two requests have the same number")
                 case .establish, .renew:
                     require(machine.peerHello != nil, "a hello is reported but not kept")
-                case .raiseBoot(let seen):
+                case .raiseGeneration(let seen):
                     require(seen > machine.hello.boot, "a start number is raised to a smaller one")
                 case .close: hasEnded = true
-                case .takeEpochKey, .note, .complete: break
+                case .receiveEpochKey, .note, .complete: break
                 }
             }
             if hasEnded {

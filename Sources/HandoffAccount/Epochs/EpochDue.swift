@@ -31,7 +31,7 @@ extension AccountState {
     /// The range in seconds over which devices spread the renewal.
     static let epochJitter: UInt64 = 3 * 24 * 60 * 60
     /// The wait for the key of the current record before a device creates another epoch.
-    package static let timeoutForKey = Duration.seconds(30)
+    package static let keyTimeout = Duration.seconds(30)
 
     /// Returns whether `device`, which is this device, should create a new epoch, and how long it
     /// should wait for others to do so first.
@@ -52,7 +52,7 @@ extension AccountState {
         if current.id == exposedRecord { return EpochDue(reason: .exposed, after: turn) }
         guard let held, held.record == current.id else {
             guard keyAwaited > .zero else { return nil }
-            let rest = max(.zero, Self.timeoutForKey + turn - keyAwaited)
+            let rest = max(.zero, Self.keyTimeout + turn - keyAwaited)
             return EpochDue(reason: .withheld, after: rest)
         }
         let lifetime = Self.epochLifetime + jitter(of: device, record: current.id)

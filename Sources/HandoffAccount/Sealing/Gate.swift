@@ -215,7 +215,8 @@ package struct Knock: Sendable {
     package mutating func serial(with key: SecretBytes) -> Gate.Serial? {
         hashes += 1
         var reader = ByteReader(Gate.xor(serial, Gate.serialMask(key, greeting)))
-        guard let boot = try? reader.u64(), let call = try? reader.u32(), (1...Position.maxBoot).contains(boot) else {
+        guard let boot = try? reader.u64(), let call = try? reader.u32(), (1...Position.maxGeneration).contains(boot)
+        else {
             return nil
         }
         return Gate.Serial(boot: boot, call: call)

@@ -100,7 +100,7 @@ final class AccountImport: UpgradedStreamDelegate {
     private func awaitMember(_ account: AccountID) {
         desk.awaitJoined(account) { [self] isJoined in
             var reply: JSONObject = ["account": .string(account.hex), "joined": .bool(isJoined)]
-            if !isJoined { reply["missing"] = .string(desk.peers?.missingToJoin ?? "the daemon is stopping") }
+            if !isJoined { reply["missing"] = .string(desk.peers?.joinObstacle ?? "the daemon is stopping") }
             answer(.success(reply))
         }
     }

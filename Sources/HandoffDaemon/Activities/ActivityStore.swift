@@ -12,7 +12,7 @@ package struct ActivityStore: Sendable {
     /// An action that must follow a change.
     package enum Effect: Equatable, Sendable {
         /// A save request must be sent to the owner.
-        case askToSave(ActivityID)
+        case requestSave(ActivityID)
         /// The local offers have changed.
         case offersChanged
         /// The activity ended without a request of its owner.
@@ -144,7 +144,7 @@ package struct ActivityStore: Sendable {
         uses += 1
         entry.offer = PublishedActivity.Offer(id: offer, since: now)
         entry.lastUse = uses
-        entry.lastNews = now
+        entry.lastUpdate = now
         entry.wasOffered = true
         entries[id] = entry
         byOffer[offer] = id
@@ -195,7 +195,7 @@ package struct ActivityStore: Sendable {
         }
         let seenByOthers = Advertised(entry.content) != Advertised(content)
         entry.content = content
-        entry.lastNews = now
+        entry.lastUpdate = now
         if let needsSave { entry.needsSave = needsSave && entry.answersSaves }
         if answersSave {
             entry.saveRequested = nil
@@ -216,7 +216,7 @@ package struct ActivityStore: Sendable {
         entry.needsSave = false
         entry.saveRequested = now
         entries[id] = entry
-        return [.askToSave(id)]
+        return [.requestSave(id)]
     }
 
     /// Ends a pending save request without an answer. The last saved state remains in force, and
@@ -281,8 +281,8 @@ package struct ActivityStore: Sendable {
             // A date may be any double. A day is enough until the next check.
             return .seconds(min(max(-day, expiration - wallClock), day))
         }
-        guard let lifetime, let lastNews = entry.lastNews else { return nil }
-        return min(now.duration(to: lastNews.advanced(by: lifetime)), .seconds(day))
+        guard let lifetime, let lastUpdate = entry.lastUpdate else { return nil }
+        return min(now.duration(to: lastUpdate.advanced(by: lifetime)), .seconds(day))
     }
 
     private func refreshDue(_ entry: PublishedActivity) -> MonotonicInstant? {

@@ -32,7 +32,7 @@ package struct PublishedActivity: Sendable {
     package var lastUse: UInt64
     /// The time of the owner's last update. Without updates the activity ends after a while, unless
     /// it has an expiration date.
-    package var lastNews: MonotonicInstant?
+    package var lastUpdate: MonotonicInstant?
     /// The offer while the activity is current, nil otherwise.
     package var offer: Offer?
     /// Whether it was ever on offer. The handle is the id of the first offer only.

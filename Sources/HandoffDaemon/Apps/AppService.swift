@@ -413,7 +413,7 @@ final class AppService {
     private func apply(_ effects: [ActivityStore.Effect]) {
         for effect in effects {
             switch effect {
-            case .askToSave(let id):
+            case .requestSave(let id):
                 guard let activity = store.activity(id) else { continue }
                 registry.session(activity.session)?.send(.save(id))
                 payloads.awaitSave(of: id)
@@ -454,7 +454,7 @@ extension AppService: PayloadServiceDelegate {
 
     func saveTimedOut(_ id: ActivityID) { store.saveTimedOut(id, now: loop.now) }
 
-    func askToSave(_ activity: PublishedActivity) -> Bool {
+    func requestSave(_ activity: PublishedActivity) -> Bool {
         let effects = store.requestSave(of: activity.id, now: loop.now)
         apply(effects)
         return store.activity(activity.id)?.saveRequested != nil

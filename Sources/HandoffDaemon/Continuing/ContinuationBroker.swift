@@ -215,7 +215,7 @@ final class ContinuationBroker {
         guard let entry = running[id] else { return }
         let request = entry.request
         switch action {
-        case .tellWillContinue:
+        case .sendWillContinue:
             entry.handler?.send(.willContinue(id, entry.type, request.origin))
         case .fetch: fetch(id, request)
         case .launch: launch(id, entry)
@@ -225,9 +225,9 @@ final class ContinuationBroker {
             begin(payload, entry, id)
             entry.handler?.send(.continue(id, continued(payload, request, isForPage: entry.isForPage)))
         case .openPage(let content): openPage(content, of: id)
-        case .tellDidFail(let failure):
+        case .sendDidFail(let failure):
             entry.handler?.send(.didFail(id, entry.type, failure))
-        case .tellOrigin:
+        case .notifyOrigin:
             running[id]?.wasTaken = true
             notifications.continued(request.offer.id, from: request.device)
             peers.notifyOrigin(request.device, PeerMethod.wasContinued, request.offer.id)

@@ -2,7 +2,7 @@ package import HandoffModel
 
 /// One continuation on the receiving device, from the user's choice to its only outcome.
 ///
-/// Exactly one of `.deliver` and `.tellDidFail` follows each `.tellWillContinue`. Exactly one of
+/// Exactly one of `.deliver` and `.sendDidFail` follows each `.sendWillContinue`. Exactly one of
 /// `.finish` and `.fail` replies to the caller. Both hold for any order of events. Diagram:
 /// `docs/state-machines/continuation.md`.
 package struct ContinuationMachine: Sendable {
@@ -33,7 +33,7 @@ package struct ContinuationMachine: Sendable {
     /// The next actions of the driver, in order.
     package enum Action: Equatable, Sendable {
         /// Send the handler the type of the activity, before any data.
-        case tellWillContinue
+        case sendWillContinue
         /// Request the payload from the origin.
         case fetch
         /// Start the app. The payload is fetched meanwhile.
@@ -45,9 +45,9 @@ package struct ContinuationMachine: Sendable {
         /// Open the page in the browser.
         case openPage(ActivityContent)
         /// Notify the handler that no payload will arrive.
-        case tellDidFail(HandoffFailure)
+        case sendDidFail(HandoffFailure)
         /// Notify the origin that its activity was continued.
-        case tellOrigin
+        case notifyOrigin
         /// Reply to the caller with success. The caller receives the content only if it is the
         /// recipient.
         case finish(ActivityContent)
@@ -108,7 +108,7 @@ package struct ContinuationMachine: Sendable {
         case .idle:
             state = .fetching
             switch recipient {
-            case .caller, .handler: return [.fetch, .tellWillContinue]
+            case .caller, .handler: return [.fetch, .sendWillContinue]
             case .started: return [.launch, .fetch]
             case .page: return [.fetch]
             }
@@ -124,7 +124,7 @@ package struct ContinuationMachine: Sendable {
             switch recipient {
             case .caller:
                 state = .ended
-                return [.finish(content), .tellOrigin]
+                return [.finish(content), .notifyOrigin]
             case .handler:
                 state = .deciding(content)
                 return [.deliver(content)]
@@ -148,7 +148,7 @@ package struct ContinuationMachine: Sendable {
             case .handler:
                 recipient = .handler
                 state = .deciding(content)
-                return [.tellWillContinue, .deliver(content)]
+                return [.sendWillContinue, .deliver(content)]
             case .launch:
                 recipient = .started
                 state = .awaitingApp(content)
@@ -169,11 +169,11 @@ package struct ContinuationMachine: Sendable {
         switch state {
         case .fetching where recipient == .started:
             recipient = .handler
-            return [.tellWillContinue]
+            return [.sendWillContinue]
         case .awaitingApp(let content):
             recipient = .handler
             state = .deciding(content)
-            return [.tellWillContinue, .deliver(content)]
+            return [.sendWillContinue, .deliver(content)]
         case .idle, .fetching, .choosing, .deciding, .opening, .ended:
             return []
         }
@@ -194,7 +194,7 @@ package struct ContinuationMachine: Sendable {
         switch state {
         case .opening(let content):
             state = .ended
-            return (callerListens ? [.finish(content)] : []) + [.tellOrigin]
+            return (callerListens ? [.finish(content)] : []) + [.notifyOrigin]
         case .idle, .fetching, .choosing, .awaitingApp, .deciding, .ended:
             return []
         }
@@ -226,7 +226,7 @@ package struct ContinuationMachine: Sendable {
         case .deciding(let content):
             guard !handled else {
                 state = .ended
-                return (callerListens ? [.finish(content)] : []) + [.tellOrigin]
+                return (callerListens ? [.finish(content)] : []) + [.notifyOrigin]
             }
             // Without a caller, the page would open unexpectedly.
             guard content.webpageURL != nil, callerListens else { return end(with: refusal, handlerAwaits: false) }
@@ -284,7 +284,7 @@ package struct ContinuationMachine: Sendable {
     private mutating func end(with failure: HandoffFailure, handlerAwaits: Bool) -> [Action] {
         state = .ended
         var actions: [Action] = []
-        if handlerAwaits, recipient == .handler { actions.append(.tellDidFail(failure)) }
+        if handlerAwaits, recipient == .handler { actions.append(.sendDidFail(failure)) }
         if callerListens { actions.append(.fail(failure)) }
         return actions
     }

@@ -16,7 +16,7 @@ protocol PayloadServiceDelegate: AnyObject {
     func activity(_ id: ActivityID) -> PublishedActivity?
     /// Requests a save from the owner if the activity has unsaved changes. Returns whether an
     /// answer is pending.
-    func askToSave(_ activity: PublishedActivity) -> Bool
+    func requestSave(_ activity: PublishedActivity) -> Bool
     /// Returns the app that owns an activity.
     func owner(_ session: SessionID) -> AppSession?
     /// The owner has not answered in time.
@@ -77,7 +77,7 @@ final class PayloadService {
                 .failure(.rejected(device: delegate.deviceName, cause: "the activity was requested again")))
         }
         let entry = Waiting(offer: offer, device: device, completion: completion)
-        guard delegate.askToSave(activity) else { return finish(entry, activity) }
+        guard delegate.requestSave(activity) else { return finish(entry, activity) }
         waiting[activity.id, default: []].append(entry)
         awaitSave(of: activity.id)
     }

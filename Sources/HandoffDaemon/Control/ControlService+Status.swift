@@ -73,7 +73,7 @@ extension ControlService {
             if state.hasLeft(accountStore.deviceID) {
                 warnings.append("this device has left its account, but could not delete it: leave the account again")
             } else if accountStore.snapshot.isJoining {
-                warnings.append("this device has not joined its account yet: \(peers.missingToJoin)")
+                warnings.append("this device has not joined its account yet: \(peers.joinObstacle)")
             } else if let words = state.standing(of: accountStore.deviceID).problem {
                 warnings.append(words)
             }
@@ -136,7 +136,7 @@ extension ControlService {
     private func members() -> [ControlDiagnosis.Member] {
         let clock = core.wallClock.unixSeconds
         return accountStore.snapshot.live.subtracting([accountStore.deviceID]).sorted().map { device in
-            let start = peers.table.seenBoot(of: device) ?? 0
+            let start = peers.table.seenGeneration(of: device) ?? 0
             let (ahead, underflow) = start.subtractingReportingOverflow(clock)
             let member = peers[device]
             return ControlDiagnosis.Member(

@@ -227,11 +227,11 @@ final class ControlService {
         let names = accountStore.snapshot.names
         let source = asked.from.map(names.choose)
         if case .ambiguous(let devices)? = source { throw CallError.ambiguous(asked.from ?? "", devices, names) }
-        func isMeant(_ offer: RemoteOffer) -> Bool {
+        func isAddressed(_ offer: RemoteOffer) -> Bool {
             (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (source.map { $0 == .one(offer.device) } ?? true)
         }
-        var fitting = offers().filter(isMeant)
+        var fitting = offers().filter(isAddressed)
         if prefix == nil, !take {
             // A request without an id prefers an activity that can be opened, even if another is
             // newer.
@@ -241,7 +241,7 @@ final class ControlService {
         switch OfferSelection.choose(fitting, prefix: prefix, id: { $0.activity.id }) {
         case .nothing:
             // If the requested activity exists but is switched off, that is the reason.
-            let hidden = hiddenOffers().filter(isMeant)
+            let hidden = hiddenOffers().filter(isAddressed)
             if case .one(let offer) = OfferSelection.choose(hidden, prefix: prefix, id: { $0.activity.id }),
                 let hold = core.switches.hold(.receive, of: offer.activity.type, with: offer.device)
             {

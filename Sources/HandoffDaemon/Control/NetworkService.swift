@@ -24,7 +24,7 @@ final class NetworkService {
     func list(_ call: ControlCall) {
         core.networks.read { [self] result in
             switch result {
-            case .success(let trust): askNames { call.reply(Self.shown(trust, $0).json) }
+            case .success(let trust): requestNames { call.reply(Self.shown(trust, $0).json) }
             case .failure(let error): call.fail(error)
             }
         }
@@ -46,7 +46,7 @@ final class NetworkService {
                         "the gateway \(gateway.text) is a virtual router (VRRP, CARP, HSRP or GLBP): many other networks have the "
                             + "same address, so it does not identify this one")
                 }
-                askNames { [self] names in
+                requestNames { [self] names in
                     let connection = trust.present.first { $0.hardware == gateway }.flatMap { names[$0.interface] }
                     let name = name ?? connection.flatMap { Self.isName($0) ? $0 : nil } ?? ""
                     var known = core.networks.trust.known
@@ -78,7 +78,7 @@ final class NetworkService {
         guard gateways.count == 1 else {
             throw CallError.noSuchNetwork("several networks have this name: specify one by its id")
         }
-        askNames { [self] names in
+        requestNames { [self] names in
             var known = core.networks.trust.known
             known.remove(gateway)
             store(known, call, names)
@@ -87,7 +87,7 @@ final class NetworkService {
 
     /// Requests the names of the present networks, by interface, from the desktop. Names that do
     /// not arrive in time are omitted.
-    private func askNames(_ completion: @escaping ([String: String]) -> Void) {
+    private func requestNames(_ completion: @escaping ([String: String]) -> Void) {
         guard let desktop = core.desktop else { return completion([:]) }
         var waiting: (([String: String]) -> Void)? = completion
         func answer(_ names: [String: String]) {

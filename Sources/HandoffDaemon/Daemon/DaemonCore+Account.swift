@@ -15,7 +15,7 @@ extension DaemonCore {
     /// Applies a stored change of the account, first to the other devices, then to the services.
     package func accountChanged(from former: AccountState?, to present: AccountState) {
         let snapshot = self.snapshot
-        tellStanding(from: former, to: present)
+        reportStanding(from: former, to: present)
         peers.accountChanged(from: former, to: present) { members in
             broker.accountChanged(live: members)
             streams.accountChanged(live: members)
@@ -42,7 +42,7 @@ extension DaemonCore {
     }
 
     /// Logs and displays a change for the worse in the state of this device in the account.
-    func tellStanding(from former: AccountState?, to present: AccountState) {
+    func reportStanding(from former: AccountState?, to present: AccountState) {
         let standing = present.standing(of: accountStore.deviceID)
         let before = former?.standing(of: accountStore.deviceID)
         if standing == .member, before == nil || before == .joining {

@@ -14,7 +14,7 @@ import LoopIO
 import Timing
 
 extension DaemonCore: AccountStoreDelegate {
-    package var membersInReach: Int { peers.table.count }
+    package var onlineMemberCount: Int { peers.table.count }
 }
 
 extension DaemonCore: PeersDelegate {

@@ -202,7 +202,7 @@ final class DaemonCore {
         accountStore.review()
         accountStore.applyConfiguredName()
         nameSelf()
-        askMachine()
+        requestMachine()
     }
 
     /// Starts the discovery of other devices. Call it once the daemon is ready, because it may take
@@ -296,7 +296,7 @@ final class DaemonCore {
     }
 
     /// Requests the kind of the machine. The reply may take time, and nothing waits for it.
-    private func askMachine() {
+    private func requestMachine() {
         desktop?.call(.getMachine) { [weak self] result in
             guard let self, let chassis = try? Fields(result.get()).text("chassis") else { return }
             peers.setKind(DeviceKind(chassis: chassis))

@@ -134,7 +134,7 @@ package enum DaemonProcess {
             defer { settling.cancel() }
             try loop.run()
         }
-        if hasFailed.withLock({ $0 }) { throw CannotGoOn() }
+        if hasFailed.withLock({ $0 }) { throw CannotContinue() }
     }
 
     private static func openState(
@@ -163,7 +163,7 @@ package enum DaemonProcess {
     }
 
     /// The daemon has ended by itself. The reason is in the log.
-    private struct CannotGoOn: Error, CustomStringConvertible {
+    private struct CannotContinue: Error, CustomStringConvertible {
         let description = "cannot continue; see the log"
     }
 

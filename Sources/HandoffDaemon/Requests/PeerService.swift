@@ -42,7 +42,7 @@ final class PeerService {
     func answer(_ request: PeerRequest, over link: PeerLink) {
         switch request.method {
         case PeerMethod.continueActivity: handOver(request, over: link)
-        case PeerMethod.openStream: giveTicket(request, over: link)
+        case PeerMethod.openStream: issueTicket(request, over: link)
         default:
             link.respond(
                 to: request.id,
@@ -122,7 +122,7 @@ final class PeerService {
         return range
     }
 
-    private func giveTicket(_ request: PeerRequest, over link: PeerLink) {
+    private func issueTicket(_ request: PeerRequest, over link: PeerLink) {
         guard let id = request.parameters["activity"]?.string.flatMap({ ActivityID(hex: $0) }),
             let activity = apps.payloads.activity(fetchedAs: id, by: link.device)
         else { return link.respond(to: request.id, with: .failure(.unknownActivity(device: name))) }

@@ -180,8 +180,8 @@ struct OpeningQueue {
     }
 
     /// Returns all openings to the selected devices, running or queued.
-    func all(where isMeant: (DeviceID) -> Bool) -> [StreamOpening] {
-        running.filter { isMeant($0.key) }.flatMap { $0.value.values }
-            + waiting.filter { isMeant($0.key) }.flatMap(\.value)
+    func all(where isAddressed: (DeviceID) -> Bool) -> [StreamOpening] {
+        running.filter { isAddressed($0.key) }.flatMap { $0.value.values }
+            + waiting.filter { isAddressed($0.key) }.flatMap(\.value)
     }
 }

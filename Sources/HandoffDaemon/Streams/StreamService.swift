@@ -34,7 +34,7 @@ final class StreamService {
     private(set) var book = StreamRegistry()
     var streams: [StreamID: OpenStream] = [:]
     private var counts: [DeviceID: Int] = [:]
-    private var unproved: [DeviceID: Int] = [:]
+    private var connectionsWithoutTicket: [DeviceID: Int] = [:]
     private var outcomes = StreamOutcomes()
     private var openings = OpeningQueue()
     private let sleepLock: SleepLock
@@ -216,8 +216,8 @@ final class StreamService {
     }
 
     private func proved(_ device: DeviceID) {
-        let count = unproved[device, default: 1] - 1
-        unproved[device] = count > 0 ? count : nil
+        let count = connectionsWithoutTicket[device, default: 1] - 1
+        connectionsWithoutTicket[device] = count > 0 ? count : nil
     }
 
     // MARK: - Serving other devices
@@ -234,14 +234,14 @@ final class StreamService {
     /// Accepts a connection for a stream from a member, which must present a ticket.
     func accept(_ connection: PeerConnection, from device: DeviceID) {
         // A device with many tickets may present all of them together.
-        let count = unproved[device, default: 0]
+        let count = connectionsWithoutTicket[device, default: 0]
         guard hasRoom(for: device),
             count < Self.maxUnproved || count < book.ticketCount(of: device, now: loop.now)
         else { return connection.close("the device has too many streams") }
         guard let channel = connection.detach(),
             add(channel, device: device, greeting: .await, phase: .awaitingTicket) != nil
         else { return }
-        unproved[device, default: 0] += 1
+        connectionsWithoutTicket[device, default: 0] += 1
     }
 
     private func shown(_ ticket: [UInt8], by id: StreamID) {

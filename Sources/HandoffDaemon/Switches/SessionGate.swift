@@ -48,10 +48,10 @@ package struct SessionGate: Sendable {
     /// user has no session.
     package var isQuiet: Bool {
         if case .unknown = state { return true }
-        return isLocked || isDeserted
+        return isLocked || hasNoSession
     }
     /// Whether it is known that the user has no session.
-    private var isDeserted: Bool { sessions.map { !$0.contains(where: \.isOfPerson) } ?? false }
+    private var hasNoSession: Bool { sessions.map { !$0.contains(where: \.isOfPerson) } ?? false }
     /// The time of the last unlock. From then the user is present, even if the desktop still
     /// reports idleness.
     private var unlocked: MonotonicInstant?

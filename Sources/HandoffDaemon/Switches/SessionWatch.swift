@@ -36,7 +36,7 @@ final class SessionWatch {
     func start(_ follow: SessionFollowing?) {
         guard let follow else { return take(LoginReport.absent) }
         // Until the first report nothing is advertised, because the screen may be locked.
-        switches.take(sessionHold: hold)
+        switches.take(sessionRestriction: hold)
         following = follow(loop) { [weak self] in self?.take($0) }
     }
 
@@ -77,7 +77,7 @@ final class SessionWatch {
         if former != .unknown || gate.reason != nil {
             log.info("The session has changed", ["advertises": gate.reason == nil ? "yes" : "no"])
         }
-        switches.take(sessionHold: hold)
+        switches.take(sessionRestriction: hold)
     }
 
     private func arm() {

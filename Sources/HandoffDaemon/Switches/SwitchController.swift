@@ -26,7 +26,7 @@ final class SwitchController {
     /// Whether `handoffd.conf` turns advertising off.
     private var isConfiguredOff: Bool
     /// The reason why the session forbids advertising; nil if it does not.
-    private var sessionHold: String?
+    private var sessionRestriction: String?
     /// The reason why the network forbids both directions; nil if it does not.
     private var networkHold: String?
     private var timer: LoopTimer?
@@ -52,7 +52,7 @@ final class SwitchController {
     /// Returns whether anything may be advertised or received.
     func allows(_ direction: SwitchDirection) -> Bool {
         !switches.isOff(direction) && policy.forbids(direction) == nil && networkHold == nil
-            && !(direction == .advertise && (isConfiguredOff || sessionHold != nil))
+            && !(direction == .advertise && (isConfiguredOff || sessionRestriction != nil))
     }
 
     /// Returns whether a direction is allowed for a device.
@@ -115,8 +115,8 @@ final class SwitchController {
         if let networkHold {
             holds += directions.map { ControlRestriction(direction: $0, author: .network, message: networkHold) }
         }
-        if let sessionHold {
-            holds.append(ControlRestriction(direction: .advertise, author: .session, message: sessionHold))
+        if let sessionRestriction {
+            holds.append(ControlRestriction(direction: .advertise, author: .session, message: sessionRestriction))
         }
         holds += switches.entries.map { place, off in
             let device = place.device.map { ": \(accountStore.snapshot.label(of: $0))" } ?? ""
@@ -194,9 +194,9 @@ final class SwitchController {
     }
 
     /// Applies the reason why the session forbids advertising; nil if it does not.
-    func take(sessionHold: String?) {
-        guard sessionHold != self.sessionHold else { return }
-        self.sessionHold = sessionHold
+    func take(sessionRestriction: String?) {
+        guard sessionRestriction != self.sessionRestriction else { return }
+        self.sessionRestriction = sessionRestriction
         core?.switchesChanged()
     }
 

@@ -54,7 +54,7 @@ final class PeerAdmission: GateListenerDelegate {
         else { return nil }
         let caller = network.labels.admit(&knock, among: network.callers, epoch: held.gate, now: network.now) {
             guard case .device(let device) = $0 else { return nil }
-            return network.table.seenBoot(of: device)
+            return network.table.seenGeneration(of: device)
         }
         if network.labels.isWornOut { network.renewLabel() }
         storage.update()
@@ -67,7 +67,7 @@ final class PeerAdmission: GateListenerDelegate {
     }
 
     /// Logs which device was refused because it follows an earlier draft of the protocol.
-    func refusedFormer(_ token: [UInt8], _ clientHello: [UInt8]) {
+    func rejectedEarlierDraft(_ token: [UInt8], _ clientHello: [UInt8]) {
         guard searches.admit(at: peers.loop.now) else { return }
         let (network, snapshot) = (peers.network, peers.accountStore.snapshot)
         let labels =

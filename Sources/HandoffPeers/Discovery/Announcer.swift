@@ -28,7 +28,7 @@ struct Announcer {
         /// Included in any announcement. A change alone causes none: rosters are kept equal over
         /// connections.
         var rosterDigest: [UInt8]
-        var farewell: Farewell?
+        var leaveReason: LeaveReason?
         /// Includes activities that are offered to one device only.
         var activities: [OfferedActivity]
 
@@ -36,7 +36,7 @@ struct Announcer {
 
         /// Returns true if the activities are the same, except for their ages.
         func offersSame(as other: News) -> Bool {
-            farewell == other.farewell && activities.count == other.activities.count
+            leaveReason == other.leaveReason && activities.count == other.activities.count
                 && zip(activities, other.activities).allSatisfy { $0.hasSameContent(as: $1) }
         }
 
@@ -47,7 +47,7 @@ struct Announcer {
     }
 
     /// The kind of a change.
-    enum Novelty {
+    enum Change {
         /// The activities or their receivers have changed, or this device leaves.
         case offers
         /// Anything else has changed, such as the label.
@@ -75,10 +75,10 @@ struct Announcer {
     ///   announcement would expire or has other receivers.
     /// - Returns: the kind of the change; nil without a change. Then there is no new number or
     ///   signature.
-    mutating func say(_ news: News, renewed: Novelty? = nil) throws -> Novelty? {
+    mutating func say(_ news: News, renewed: Change? = nil) throws -> Change? {
         guard renewed != nil || news != self.news else { return nil }
         let offersSame = self.news.map(news.offersSame) ?? false
-        let novelty: Novelty = offersSame && renewed != .offers ? .other : .offers
+        let novelty: Change = offersSame && renewed != .offers ? .other : .offers
         if self.news != nil { position = Self.next(position) }
         listSeq = novelty == .offers ? position.seq : min(listSeq, position.seq)
         self.news = news
@@ -105,7 +105,7 @@ struct Announcer {
     /// same number.
     func advert(for device: DeviceID) throws -> SignedAdvert? {
         guard let news, news.activities.contains(where: { $0.recipient == device }) else { return advert }
-        return try announcement(news.activities.filter { $0.isMeant(for: device) }).map {
+        return try announcement(news.activities.filter { $0.isAddressed(for: device) }).map {
             try SignedAdvert($0, label: news.label, key: speaker.key)
         }
     }
@@ -144,7 +144,7 @@ struct Announcer {
     /// Signs the same content again under the same number with current ages, for a device that is
     /// greeted late.
     mutating func refreshAges(_ activities: [OfferedActivity]) throws {
-        guard var news, news.farewell == nil else { return }
+        guard var news, news.leaveReason == nil else { return }
         news.activities = activities
         guard news == self.news else { return }
         self.news = news
@@ -187,7 +187,7 @@ struct Announcer {
         guard let news else { return nil }
         var announcement = Announcement(
             deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,
-            farewell: news.farewell, hasMore: hasMore, rosterDigest: news.rosterDigest, listSeq: listSeq,
+            leaveReason: news.leaveReason, hasMore: hasMore, rosterDigest: news.rosterDigest, listSeq: listSeq,
             activities: activities)
         announcement?.isGreased = grease.draw() != nil
         return announcement

@@ -62,7 +62,7 @@ package struct MissingMembers {
 
     /// The maximum number of record addresses to read per second. Each costs a hash for every
     /// member. The rest are read a little later.
-    private static let looksPerSecond: UInt64 = 128
+    private static let maxReadsPerSecond: UInt64 = 128
     /// The maximum number of places for marks that echoes may take while other marks wait. The
     /// salts of old records that another host repeats must not displace all others.
     static let maxEchoPlaces = 20
@@ -80,7 +80,7 @@ package struct MissingMembers {
     private var heard: Set<DeviceID> = []
     private var looks: [String: (record: Record, author: Author?)] = [:]
     private var echoes = Echoes()
-    private var budget = RateLimit(perSecond: looksPerSecond)
+    private var budget = RateLimit(perSecond: maxReadsPerSecond)
 
     /// - Parameter pairwise: the secrets of this device.
     package init(_ pairwise: PairwiseTable) {
@@ -180,22 +180,22 @@ package struct MissingMembers {
     ///
     /// Members received in this epoch are included: they may have created another epoch since.
     ///
-    /// - Throws: `NotNow` if it must be read again later.
+    /// - Throws: `ReadLimitExceeded` if it must be read again later.
     package mutating func look(
         at instance: String, _ record: Record, at moment: Moment
-    ) throws(NotNow) -> Look {
+    ) throws(ReadLimitExceeded) -> Look {
         if let look = looks[instance], look.record == record {
             return Look(author: look.author.flatMap { moment.instant < $0.expires ? $0 : nil })
         }
         let weight = Double(max(record.addresses.count, 1))
-        guard budget.admit(weight: weight, at: moment.instant) else { throw NotNow() }
+        guard budget.admit(weight: weight, at: moment.instant) else { throw ReadLimitExceeded() }
         let author = author(of: record, at: moment)
         looks[instance] = (record, author)
         return Look(author: author, isAwaited: author == nil && isEchoedByTicket(record, at: moment))
     }
 
     /// Too many records were read within a second.
-    package struct NotNow: Error {}
+    package struct ReadLimitExceeded: Error {}
 
     private mutating func author(of record: Record, at moment: Moment) -> Author? {
         let salts = echoes.ownSalts(at: moment.instant)

@@ -100,7 +100,7 @@ package struct OwnLabels {
     ///   - knownBoot: the greatest known generation of a party.
     package mutating func admit(
         _ knock: inout Knock, among callers: CallerTable, epoch: SecretBytes, now: MonotonicInstant,
-        knownBoot: (Party) -> UInt64?
+        knownGeneration: (Party) -> UInt64?
     ) -> Party? {
         guard present != nil else { return nil }
         let labels = receivers(now: now) + [Gate.staticLabel]
@@ -112,7 +112,7 @@ package struct OwnLabels {
         guard let called else { return nil }
         guard called == Gate.staticLabel else { return use(knock.tag, under: called) ? party : nil }
         guard party != .keyHolder, let serial = knock.serial(with: key) else { return nil }
-        return staticCalls.admit(serial, of: party, knownBoot: knownBoot(party) ?? 0) ? party : nil
+        return staticCalls.admit(serial, of: party, knownGeneration: knownGeneration(party) ?? 0) ? party : nil
     }
 
     /// The gate keys of the epochs of the valid labels, each once.

@@ -16,12 +16,12 @@ extension PeerNetwork {
     ///   mark.
     func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
         let ways = allWays(to: id)
-        guard !isForRoster, missing.hasHeard(id), let seen = presentSighting(of: id) else { return ways }
+        guard !isForRoster, missing.hasHeard(id), let seen = currentDetection(of: id) else { return ways }
         return ways.filter { $0.label != seen.way.label } + ways.filter { $0.label == seen.way.label }
     }
 
     private func allWays(to id: DeviceID) -> [LinkPool.Way] {
-        var ways = presentSighting(of: id).map { [$0.way] } ?? []
+        var ways = currentDetection(of: id).map { [$0.way] } ?? []
         let pairwise = missing.pairwise.keys[.device(id)]
         if let way = ways.first, way.isIntroduction, let pairwise {
             // It may have admitted this device, and the connection may have broken before the
@@ -70,8 +70,8 @@ extension PeerNetwork {
     }
 
     /// Returns the still fresh detection of a member by a mark.
-    func presentSighting(of id: DeviceID) -> Sighting? {
-        records[id].sighting.flatMap { now < $0.expires ? $0 : nil }
+    func currentDetection(of id: DeviceID) -> Detection? {
+        records[id].detection.flatMap { now < $0.expires ? $0 : nil }
     }
 
     /// Returns the hello for a new or changed connection to a device; nil if it would be invalid.
@@ -79,8 +79,9 @@ extension PeerNetwork {
         Hello(
             software: Version.daemon, kind: announcer.kind, port: announcer.port, label: labels.label,
             boot: announcer.position.boot, seq: announcer.position.seq, listSeq: announcer.listSeq,
-            seenBoot: table.seenBoot(of: device), rosterDigest: snapshot.rosterDigest, epoch: snapshot.epochName,
-            farewell: farewell)
+            seenGeneration: table.seenGeneration(of: device), rosterDigest: snapshot.rosterDigest,
+            epoch: snapshot.epochName,
+            leaveReason: leaveReason)
     }
 
     /// Handles an established connection.
@@ -160,7 +161,7 @@ extension PeerNetwork {
 
     /// Sends the state of this device to another device over a connection.
     func deliverByConnection(to id: DeviceID) {
-        guard !isCloned, !isSilent else { return }
+        guard !hasDuplicateIdentity, !isSilent else { return }
         let position = announcer.position
         peers?.client.deliver(to: id) { [self] isReached in
             guard isReached else { return perform(machine.callFailed(to: id, peers: table, at: now)) }

@@ -44,7 +44,9 @@ extension PeerNetwork {
         let opened = try? AdvertSeal.open(
             bytes, receivers: labels.receiversForLost(now: loop.now), advertKey: keys.advert,
             publicKey: snapshot.memberKey)
-        guard case .advert(let announcement, _, _) = opened, table.isNewOfLost(announcement) else { return nil }
+        guard case .advert(let announcement, _, _) = opened, table.isNewFromUnreachable(announcement) else {
+            return nil
+        }
         return opened
     }
 
@@ -62,7 +64,7 @@ extension PeerNetwork {
         if !changes.isEmpty { log.info("Device is online", ["device": id.short, "via": "acknowledgement"]) }
         if table.receivedAcknowledgement(of: acknowledgement.position, from: id, proving: proved, at: now) {
             perform(machine.receivedAcknowledgement(from: id, peers: table, at: now))
-            tellIfAllKnow()
+            completeIfAllConfirmed()
         }
         handle(changes)
     }
@@ -90,7 +92,7 @@ extension PeerNetwork {
     ///
     /// - Parameter device: the device with the label; nil if unknown.
     func sendAdvert(to address: PeerAddress, device: DeviceID?, label: Label) {
-        guard !isCloned, !isSilent else { return }
+        guard !hasDuplicateIdentity, !isSilent else { return }
         refreshAges()
         guard let advert = advert(for: device), let keys = snapshot.held else { return }
         let salt = Randomness.bytes(AdvertSeal.saltCount)

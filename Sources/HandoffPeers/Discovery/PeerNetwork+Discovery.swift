@@ -17,8 +17,8 @@ extension PeerNetwork {
         case .service(let service): found(service)
         case .removed(let instance):
             unopened[instance] = nil
-            forgetStranger(instance)
-            forgetSighting(instance)
+            forgetForeign(instance)
+            forgetDetection(instance)
             guard let id = table.instanceRemoved(instance) else { return }
             perform(machine.instanceRemoved(id, peers: table, at: now))
         case .conflict(let instance):
@@ -44,7 +44,7 @@ extension PeerNetwork {
     ///   - addresses: those with which it is published.
     ///   - port: the port with which it is published.
     func composeBeacon(for addresses: [IPAddress], port: UInt16) -> (label: Label, text: [[UInt8]])? {
-        guard farewell != .sleep, !isSilent, !isCloned, let label = publishedLabel else { return nil }
+        guard leaveReason != .sleep, !isSilent, !hasDuplicateIdentity, let label = publishedLabel else { return nil }
         noteAddresses(addresses)
         let hosts = addresses.prefix(BeaconSeal.maxAddresses).map(\.bytes)
         let moment = moment
@@ -97,20 +97,20 @@ extension PeerNetwork {
         // like one of the other device.
         guard label != publishedLabel, !labels.isOwn(label) else { return }
         let isHeld = snapshot.isHeld(label)
-        guard let keys = snapshot.held, isHeld || table.knows(label) else { return lookForMark(service, label) }
+        guard let keys = snapshot.held, isHeld || table.knows(label) else { return readMark(service, label) }
         guard let text = service.text else { return }
         do throws(SealError) {
             let opened = try BeaconSeal.open(
                 text, label: label, labelKey: isHeld ? keys.label : nil, beaconKey: keys.beacon,
                 publicKey: snapshot.memberKey)
-            forgetStranger(service.instance)
-            forgetSighting(service.instance)
+            forgetForeign(service.instance)
+            forgetDetection(service.instance)
             found(opened, in: service, under: label)
         } catch {
             // Labels outlive their epoch: the device may have another key by now.
-            if error == .notGenuine { return lookForMark(service, label) }
-            forgetStranger(service.instance)
-            forgetSighting(service.instance)
+            if error == .notGenuine { return readMark(service, label) }
+            forgetForeign(service.instance)
+            forgetDetection(service.instance)
             // With the present header, a beacon of the former layout may also look like an
             // announcement of an unknown device.
             if error == .malformed || error == .unknownDevice { noteOutdated(text, label, keys) }
@@ -129,7 +129,7 @@ extension PeerNetwork {
             opened.period, of: announcement.deviceID, salt: opened.salt, record, at: moment)
         guard isFresh else { return }
         let addresses = service.addresses.filter { opened.names($0.address.bytes) }.compactMap(PeerAddress.init)
-        if announcement.deviceID == snapshot.own { return greetTwin(label: label, addresses: addresses) }
+        if announcement.deviceID == snapshot.own { return greetDuplicate(label: label, addresses: addresses) }
         let isKnown = table[announcement.deviceID] != nil
         let hadAddresses = table[announcement.deviceID]?.candidates.ranked.isEmpty == false
         records[announcement.deviceID].isOutdated = false
@@ -161,11 +161,11 @@ extension PeerNetwork {
     /// Handles a record with this device's identity under a label that is not its own. Either a
     /// cache repeats one of a former start, or another machine uses a copy of the state folder.
     /// Only the latter can open an advert sealed for the label, and learns of it.
-    private func greetTwin(label: Label, addresses: [PeerAddress]) {
+    private func greetDuplicate(label: Label, addresses: [PeerAddress]) {
         guard !addresses.isEmpty else { return }
-        if let last = lastGreetedTwin, last.duration(to: loop.now) < Self.twinInterval { return }
-        lastGreetedTwin = loop.now
-        for address in addresses.prefix(Self.maxTwinAddresses) {
+        if let last = lastGreetedDuplicate, last.duration(to: loop.now) < Self.duplicateInterval { return }
+        lastGreetedDuplicate = loop.now
+        for address in addresses.prefix(Self.maxDuplicateAddresses) {
             sendAdvert(to: address, device: nil, label: label)
         }
     }
@@ -182,69 +182,71 @@ extension PeerNetwork {
 
     /// Handles a generation greater than all before, which the device itself has signed.
     func noteRestart(_ announcement: Announcement) {
-        guard let seen = table.seenBoot(of: announcement.deviceID), announcement.position.boot > seen else { return }
+        guard let seen = table.seenGeneration(of: announcement.deviceID), announcement.position.boot > seen else {
+            return
+        }
         machine.restarted(announcement.deviceID)
     }
 
     /// Handles a label that the held key has not made. It is of a member in another epoch, or of
     /// one that waits for the holder of a ticket, if its record has a fresh mark for this device:
     /// only that member can have made it. Without one, nothing is sent.
-    private func lookForMark(_ service: DiscoveredService, _ label: Label) {
+    private func readMark(_ service: DiscoveredService, _ label: Label) {
         // Also without an account: the owner may become known with one, and discovery repeats no
         // event.
         if strangers.count >= Self.maxUnopened, strangers[service.instance] == nil {
             // Any one, so that the first services cannot shut out the latest ones.
-            if let any = strangers.first?.key { forgetStranger(any) }
+            if let any = strangers.first?.key { forgetForeign(any) }
         }
         strangers[service.instance] = service
         guard snapshot.accountID != nil, let found = service.text.flatMap(BeaconText.marks) else { return }
         let look: MissingMembers.Look
-        do throws(MissingMembers.NotNow) {
+        do throws(MissingMembers.ReadLimitExceeded) {
             let record = MissingMembers.Record(label: label, found, addresses: service.addresses)
             look = try missing.look(at: service.instance, record, at: moment)
         } catch {
-            return lookAgainSoon()
+            return rereadSoon()
         }
         // The only exception to the fixed times at which records are sealed. Only a device that
         // holds the ticket, and has read this device's record within the last minutes, can cause
         // it.
         if look.isAwaited { beacons.changed(isAwaited: true) }
         guard let author = look.author else { return loseMark(of: service.instance) }
-        records[author.device].sighting = Sighting(
+        records[author.device].detection = Detection(
             instance: service.instance,
             way: way(label, author.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction),
             expires: author.expires)
-        peers?.sighted(author.device)
+        peers?.detected(author.device)
     }
 
     /// Returns the members that were last detected by a mark in the record of this instance.
     private func devicesDetected(by instance: String) -> Set<DeviceID> {
-        records.devices { $0.sighting?.instance == instance }
+        records.devices { $0.detection?.instance == instance }
     }
 
     private func loseMark(of instance: String) {
-        for device in devicesDetected(by: instance) { records[device].sighting?.isMarked = false }
+        for device in devicesDetected(by: instance) { records[device].detection?.isMarked = false }
     }
 
     /// A member with a new label has two records for a while, and the later one may end first. Then
     /// the other one still detects it.
-    private func forgetSighting(_ instance: String) {
+    private func forgetDetection(_ instance: String) {
         for device in devicesDetected(by: instance) {
-            records[device].sighting = nil
+            records[device].detection = nil
             for other in missing.instances(of: device) where other != instance {
                 if let service = strangers[other] { found(service) }
             }
         }
     }
 
-    private func forgetStranger(_ instance: String) {
+    private func forgetForeign(_ instance: String) {
         strangers[instance] = nil
         missing.forget(instance)
     }
 
-    private func lookAgainSoon() {
-        guard lookTimer?.isArmed != true else { return }
-        lookTimer = loop.timer(after: .seconds(1), accuracy: .milliseconds(100)) { [unowned self] in
+    private func rereadSoon() {
+        guard rereadTimer?.isArmed != true else { return }
+        rereadTimer = loop.timer(after: .seconds(1), accuracy: .milliseconds(100)) { [unowned self] in
             reconsiderUnopened()
         }
     }

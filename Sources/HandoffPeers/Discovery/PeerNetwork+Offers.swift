@@ -18,12 +18,12 @@ extension PeerNetwork {
     /// Returns the announced offers: none while this device leaves, lacks the key in force, or is
     /// configured to advertise nothing.
     func announcedOffers() -> [OfferedActivity] {
-        farewell != nil || !snapshot.isCurrent || advertising.reach == .none ? [] : shownOffers()
+        leaveReason != nil || !snapshot.isCurrent || advertising.reach == .none ? [] : shownOffers()
     }
 
     /// Returns the offers announced to one device.
     func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
-        unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isMeant(for: device) }
+        unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isAddressed(for: device) }
     }
 
     /// True if the beacon, which all members read, lists activities.

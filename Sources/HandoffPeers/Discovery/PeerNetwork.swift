@@ -48,25 +48,25 @@ final class PeerNetwork {
     /// The members that are not found, and the marks by which they are found.
     var missing: MissingMembers
     /// Runs while services wait to be judged again.
-    var lookTimer: LoopTimer?
+    var rereadTimer: LoopTimer?
     /// True if another machine runs with this device's identity. Nothing is announced then until
     /// the daemon is restarted.
-    private(set) var isCloned = false
+    private(set) var hasDuplicateIdentity = false
     /// The networks in which devices were lost.
     var searchNetworks = SearchNetworks()
     /// The time at which a record with this identity was last answered.
-    var lastGreetedTwin: MonotonicInstant?
+    var lastGreetedDuplicate: MonotonicInstant?
     /// The local addresses from which to answer, by source.
     var routes: [PeerAddress: LocalEndpoint] = [:]
     private var timer: LoopTimer?
     private var labelTimer: LoopTimer?
     private var networkTimer: LoopTimer?
     /// The announced reason why this device is offline; nil while it is online.
-    private(set) var farewell: Farewell?
+    private(set) var leaveReason: LeaveReason?
     /// True while nothing is sent in any network. The known state of the others is of no use then.
     private(set) var isSilent = false
     /// Called once all devices have confirmed that this one goes to sleep.
-    private var onAllKnow: (() -> Void)?
+    private var onAllConfirmed: (() -> Void)?
     /// True if announcements are sealed with the keys of another epoch than the last ones.
     private var hasNewEpoch = false
     /// Runs while the label is of a former epoch.
@@ -88,8 +88,8 @@ final class PeerNetwork {
     static let maxRoutes = 512
     /// The minimum interval for answers to records with this identity, and the maximum number of
     /// their addresses to answer: any host may repeat them.
-    static let twinInterval = Duration.seconds(10)
-    static let maxTwinAddresses = 4
+    static let duplicateInterval = Duration.seconds(10)
+    static let maxDuplicateAddresses = 4
     /// The maximum number of remembered services that were not opened: as many as discovery
     /// distinguishes from members.
     static let maxUnopened = 256
@@ -165,7 +165,7 @@ final class PeerNetwork {
         if publishedLabel == nil || (joiningLabel != nil) != snapshot.isJoining {
             renewLabel()
         } else {
-            say(renewed: hasNewEpoch && farewell != .sleep ? .other : nil)
+            say(renewed: hasNewEpoch && leaveReason != .sleep ? .other : nil)
             takeDigest()
             if hasNewEpoch {
                 beacons.keysChanged()
@@ -195,7 +195,7 @@ final class PeerNetwork {
     /// Creates a new random label, under which this device cannot be recognized as the same one.
     func renewLabel() {
         // Waking creates a new one.
-        guard farewell != .sleep, !isSilent else { return }
+        guard leaveReason != .sleep, !isSilent else { return }
         spreadTimer = nil
         guard let keys = snapshot.held else {
             labels.clear()
@@ -261,11 +261,11 @@ final class PeerNetwork {
     /// Announces this device's state if it has changed.
     ///
     /// - Parameter renewed: announces it in any case, as a change of this kind.
-    func say(renewed: Announcer.Novelty? = nil) {
-        guard let label = labels.label, snapshot.held != nil, !isCloned, !isSilent else { return }
+    func say(renewed: Announcer.Change? = nil) {
+        guard let label = labels.label, snapshot.held != nil, !hasDuplicateIdentity, !isSilent else { return }
         let news = Announcer.News(
-            label: label, rosterDigest: snapshot.rosterDigest, farewell: farewell, activities: announcedOffers())
-        let novelty: Announcer.Novelty
+            label: label, rosterDigest: snapshot.rosterDigest, leaveReason: leaveReason, activities: announcedOffers())
+        let novelty: Announcer.Change
         do {
             guard let said = try announcer.say(news, renewed: renewed) else { return }
             novelty = said
@@ -277,18 +277,18 @@ final class PeerNetwork {
         table.ownPosition = announcer.position
         table.ownListSeq = announcer.listSeq
         perform(
-            farewell != nil
+            leaveReason != nil
                 ? machine.leaving(peers: table, at: now) : machine.changed(novelty == .offers, peers: table, at: now))
         // A beacon without activities is not even renewed with them: that would show when the user
         // does something.
-        if novelty == .other || farewell != nil || listsInBeacon { beacons.changed() }
+        if novelty == .other || leaveReason != nil || listsInBeacon { beacons.changed() }
     }
 
     /// Announces that this device leaves. Its offers are void immediately.
-    func sayGoodbye() {
-        guard farewell != .goodbye else { return }
-        farewell = .goodbye
-        onAllKnow = nil
+    func announceLeave() {
+        guard leaveReason != .goodbye else { return }
+        leaveReason = .goodbye
+        onAllConfirmed = nil
         table.forgetLost()
         say()
     }
@@ -298,22 +298,22 @@ final class PeerNetwork {
     /// - Parameter completion: called once, and not inside this call, when all online devices have
     ///   confirmed it; never if one of them does not, or if this device wakes first.
     func fallAsleep(completion: @escaping () -> Void) {
-        guard farewell == nil else { return }
-        farewell = .sleep
-        onAllKnow = completion
+        guard leaveReason == nil else { return }
+        leaveReason = .sleep
+        onAllConfirmed = completion
         table.forgetLost()
         say()
         // The record would stay in the others' caches, and the beacon contains less than the
         // advert.
         beacons.withdraw()
-        loop.later { [weak self] in self?.tellIfAllKnow() }
+        loop.later { [weak self] in self?.completeIfAllConfirmed() }
     }
 
     /// Announces immediately after waking that this device is online, under a new label.
     func wakeUp() {
-        guard farewell == .sleep else { return }
-        farewell = nil
-        onAllKnow = nil
+        guard leaveReason == .sleep else { return }
+        leaveReason = nil
+        onAllConfirmed = nil
         renewLabel()
     }
 
@@ -333,23 +333,23 @@ final class PeerNetwork {
         // They were found in another network.
         table.forgetLost()
         for peer in table.all { handle(table.remove(peer.deviceID, because: .unreachable)) }
-        records.updateAll { $0.sighting = nil }
+        records.updateAll { $0.detection = nil }
         unopened = [:]
         strangers = [:]
     }
 
     /// Completes `fallAsleep` if all devices have confirmed the announcement.
-    func tellIfAllKnow() {
-        guard let onAllKnow, machine.isSettled(peers: table) else { return }
-        self.onAllKnow = nil
-        onAllKnow()
+    func completeIfAllConfirmed() {
+        guard let onAllConfirmed, machine.isSettled(peers: table) else { return }
+        self.onAllConfirmed = nil
+        onAllConfirmed()
     }
 
     /// Stops announcing: another machine uses this device's identity, and the two must not
     /// overwrite each other.
     func fallSilent() {
-        guard !isCloned else { return }
-        isCloned = true
+        guard !hasDuplicateIdentity else { return }
+        hasDuplicateIdentity = true
         log.error("Another machine runs with this device's identity; nothing is advertised until one of them is reset")
         beacons.withdraw()
     }
@@ -369,7 +369,7 @@ final class PeerNetwork {
             case .acknowledge(let position, let device, let label, let arrival):
                 sendAcknowledgement(of: position, to: device, label: label, arrival)
             case .useConnection(let id): deliverByConnection(to: id)
-            case .renew: if farewell != .sleep { say(renewed: .other) }
+            case .renew: if leaveReason != .sleep { say(renewed: .other) }
             case .depart(let id, let reason):
                 handle(table.lose(id, because: reason, at: now))
             }

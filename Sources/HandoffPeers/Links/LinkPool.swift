@@ -141,7 +141,7 @@ final class LinkPool {
             switch result {
             case .failure(let error):
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
-                let silent = error.failures.filter(\.hadNoAnswer).map(\.address)
+                let silent = error.failures.filter(\.hadNoReply).map(\.address)
                 for address in silent { peers?.network.unanswered(device, at: address) }
                 let others = ways.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
                 if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
@@ -208,7 +208,7 @@ final class LinkPool {
             switch result {
             case .failure(let error):
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
-                completion(nil, error.failures.contains { !$0.hadNoAnswer })
+                completion(nil, error.failures.contains { !$0.hadNoReply })
             case .success(let connection):
                 guard snapshot.peerKey(device) != nil, let link = makeLink(device, role: .client, isFixed: isFixed)
                 else {
@@ -223,7 +223,7 @@ final class LinkPool {
 
     /// Notifies a device at its last route that it is no longer a member, so that its user learns
     /// of it. Nothing else is sent, and nothing is accepted.
-    func tellRemoved(_ device: DeviceID, _ way: Way) {
+    func notifyRemoved(_ device: DeviceID, _ way: Way) {
         guard !isStopped, !isSilent else { return }
         calls += 1
         let id = calls
@@ -239,7 +239,7 @@ final class LinkPool {
     }
 
     private func statements(for device: DeviceID, _ way: Way) -> [UInt8]? {
-        way.isIntroduction ? peers?.sync.introductionStatements : peers?.sync.takeNews(for: device)
+        way.isIntroduction ? peers?.sync.introductionStatements : peers?.sync.takeUnsent(for: device)
     }
 
     private func dial(
@@ -318,7 +318,7 @@ final class LinkPool {
     func closeAll() {
         // Announces the reason where datagrams do not arrive.
         for link in all {
-            link.sayHelloNow()
+            link.sendHelloNow()
             link.close()
         }
     }

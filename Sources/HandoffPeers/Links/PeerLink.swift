@@ -27,7 +27,7 @@ package final class PeerLink {
     /// The reason why the connection could not be made or was lost, for people.
     private(set) var trouble: String?
     /// True if the call that was to make it had no answer, as when the device is off or asleep.
-    private(set) var hadNoAnswer = false
+    private(set) var hadNoReply = false
     /// True if it broke, or the other side fell silent; false after an orderly end.
     private(set) var wasCut = false
     /// True if the other side ended it in order.
@@ -48,7 +48,7 @@ package final class PeerLink {
     /// Weak because data can still arrive after the component was released.
     private weak var peers: Peers?
     /// The last sent hello; nil before.
-    private var lastSaid: (hello: Hello, at: MonotonicInstant)?
+    private var lastHello: (hello: Hello, at: MonotonicInstant)?
     private var helloTimer: LoopTimer?
     private var checkTimer: LoopTimer?
     /// Runs while statements above the rate limit wait.
@@ -64,7 +64,7 @@ package final class PeerLink {
     private var isChecking = false
     /// The time limit for an answer, to show that the other side is online. Two retransmissions fit
     /// in.
-    private static let timeoutForAnswer = Duration.seconds(1)
+    private static let answerTimeout = Duration.seconds(1)
     /// The minimum time between two hellos. The other side accepts 20 a second, with requests and
     /// notices.
     private static let helloSpacing = Duration.milliseconds(100)
@@ -136,7 +136,7 @@ package final class PeerLink {
     /// - Parameter isSilence: true if there was no answer.
     func lost(_ reason: String, isSilence: Bool = false) {
         guard !hasEnded else { return }
-        hadNoAnswer = isSilence
+        hadNoReply = isSilence
         trouble = trouble ?? reason
         end { $0.connectionEnded() }
     }
@@ -175,7 +175,7 @@ package final class PeerLink {
     func checkAlive() {
         guard isEstablished, !isChecking else { return }
         isChecking = true
-        request(PeerMethod.activities, [:], timeout: Self.timeoutForAnswer) { [self] outcome in
+        request(PeerMethod.activities, [:], timeout: Self.answerTimeout) { [self] outcome in
             isChecking = false
             if outcome == .timedOut { close(.late) }
         }
@@ -185,7 +185,7 @@ package final class PeerLink {
     /// then.
     func checkAliveSoon() {
         guard checkTimer?.isArmed != true else { return }
-        checkTimer = loop.timer(after: Self.timeoutForAnswer) { [unowned self] in
+        checkTimer = loop.timer(after: Self.answerTimeout) { [unowned self] in
             if isUnacknowledged { checkAlive() }
         }
     }
@@ -226,32 +226,32 @@ package final class PeerLink {
     /// requests what it lacks. The rate is limited, and the last state is always sent.
     ///
     /// - Returns: false if it cannot be sent over this link.
-    func sayHello() -> Bool {
+    func sendHello() -> Bool {
         guard isEstablished else { return false }
         guard helloTimer?.isArmed != true else { return true }
-        let wait = lastSaid.map { max(.zero, loop.now.duration(to: $0.at.advanced(by: Self.helloSpacing))) } ?? .zero
+        let wait = lastHello.map { max(.zero, loop.now.duration(to: $0.at.advanced(by: Self.helloSpacing))) } ?? .zero
         // In a later turn, so that statements sent in this one precede it.
-        helloTimer = loop.timer(after: wait) { [unowned self] in sayHelloNow() }
+        helloTimer = loop.timer(after: wait) { [unowned self] in sendHelloNow() }
         return true
     }
 
     private var latestHello: Hello? { peers?.network.hello(to: device) }
 
     /// Sends a hello immediately, before the link is closed.
-    func sayHelloNow() {
+    func sendHelloNow() {
         guard isEstablished, let hello = latestHello else { return }
         machine.hello = hello
-        lastSaid = (hello, loop.now)
+        lastHello = (hello, loop.now)
         perform(machine.sendHello())
     }
 
     /// Sends a hello if the local roster, epoch, label, port or kind has changed.
     func accountChanged() {
-        guard isEstablished, let hello = latestHello, let last = lastSaid?.hello else { return }
+        guard isEstablished, let hello = latestHello, let last = lastHello?.hello else { return }
         let isSame =
             hello.rosterDigest == last.rosterDigest && hello.epoch == last.epoch && hello.label == last.label
             && hello.port == last.port && hello.kind == last.kind
-        if !isSame { _ = sayHello() }
+        if !isSame { _ = sendHello() }
     }
 
     private var now: MonotonicInstant { loop.now }
@@ -274,7 +274,7 @@ package final class PeerLink {
             machine.hello = hello
         }
         let actions = event(&machine)
-        for case .send(let frame) in actions where frame.kind == .hello { lastSaid = (machine.hello, loop.now) }
+        for case .send(let frame) in actions where frame.kind == .hello { lastHello = (machine.hello, loop.now) }
         perform(actions)
     }
 
@@ -312,10 +312,10 @@ package final class PeerLink {
             peers?.established(self, hello)
             // Sends what has changed since the hello.
             loop.later { [weak self] in self?.accountChanged() }
-            tellWaiters(true)
-        case .raiseBoot(let seen): peers?.delegate?.raiseGeneration(above: seen)
+            notifyWaiters(true)
+        case .raiseGeneration(let seen): peers?.delegate?.raiseGeneration(above: seen)
         case .renew(let hello): peers?.received(hello, over: self)
-        case .takeEpochKey(let body): peers?.sync.takeEpochKey(self, body)
+        case .receiveEpochKey(let body): peers?.sync.receiveEpochKey(self, body)
         case .handle(let request):
             lastUse = loop.now
             peers?.received(request, over: self)
@@ -362,14 +362,14 @@ package final class PeerLink {
         for case .complete(let id, let outcome) in rest { completions.removeValue(forKey: id)?(outcome) }
         for completion in completions.values { completion(.lost) }
         completions.removeAll()
-        tellWaiters(false)
+        notifyWaiters(false)
         peers?.ended(self)
         let endHandlers = self.endHandlers
         self.endHandlers = []
         for endHandler in endHandlers { endHandler() }
     }
 
-    private func tellWaiters(_ isEstablished: Bool) {
+    private func notifyWaiters(_ isEstablished: Bool) {
         let waiters = self.waiters
         self.waiters.removeAll()
         for waiter in waiters { waiter(isEstablished) }

@@ -102,7 +102,7 @@ final class RosterSync {
     }
 
     /// Returns the statements that a device probably lacks, and counts them as sent; nil if none.
-    func takeNews(for device: DeviceID) -> [UInt8]? {
+    func takeUnsent(for device: DeviceID) -> [UInt8]? {
         let untold = records[device].exchange.untold
         guard !untold.isEmpty else { return nil }
         records[device].exchange.untold = []
@@ -113,7 +113,7 @@ final class RosterSync {
     /// Sends a device its unsent statements, over the existing connection or a new one.
     private func tell(_ device: DeviceID) {
         if let link = pool.established(to: device) {
-            sendNews(over: link)
+            sendUnsent(over: link)
         } else {
             // Those statements precede the hello.
             _ = pool.link(to: device, isForRoster: true)
@@ -121,18 +121,18 @@ final class RosterSync {
         schedule(device, after: Backoff.roster.delay(after: 1))
     }
 
-    private func sendNews(over link: PeerLink) {
+    private func sendUnsent(over link: PeerLink) {
         let device = link.device
         guard records[device].exchange.spacer == nil else { return }
         if let sent = records[device].exchange.sent, sent.advanced(by: Self.spacing) > loop.now {
             let wait = loop.now.duration(to: sent.advanced(by: Self.spacing))
             records[device].exchange.spacer = loop.timer(after: wait) { [unowned self] in
                 records[device].exchange.spacer = nil
-                if let link = pool.established(to: device) { sendNews(over: link) }
+                if let link = pool.established(to: device) { sendUnsent(over: link) }
             }
             return
         }
-        if let news = takeNews(for: device) { link.sendStatements(news) }
+        if let news = takeUnsent(for: device) { link.sendStatements(news) }
         offerEpochKey(link)
     }
 
@@ -168,7 +168,7 @@ final class RosterSync {
     }
 
     /// Handles the detection of a member by a mark: the member or this device is in another epoch.
-    func sighted(_ device: DeviceID) {
+    func detected(_ device: DeviceID) {
         records[device].exchange.isOpen = true
         // Usually the change of the epoch is on its way here, too.
         schedule(device, after: Self.secondTurn + turn(device))
@@ -282,7 +282,7 @@ final class RosterSync {
     }
 
     /// Accepts the key of an epoch if the roster commits to it.
-    func takeEpochKey(_ link: PeerLink, _ body: [UInt8]) {
+    func receiveEpochKey(_ link: PeerLink, _ body: [UInt8]) {
         guard let key = EpochKeyBody.decode(body) else { return link.close(.message(.field("epochKey"))) }
         accountStore.accept(key) { _ in }
     }

@@ -13,7 +13,7 @@ final class TicketJoin {
     /// The time for which only one member is called.
     private static let headStart = Duration.milliseconds(300)
     /// The time for an answering member to send the account key before another one is called too.
-    private static let timeoutForKey = Duration.seconds(2)
+    private static let keyTimeout = Duration.seconds(2)
 
     private let loop: EventLoop
     private let log: Logger
@@ -34,7 +34,7 @@ final class TicketJoin {
     }
 
     /// Handles the detection of a member that waits for this device.
-    func sighted(_ device: DeviceID) {
+    func detected(_ device: DeviceID) {
         guard pool.snapshot.isJoining, timer?.isArmed != true else { return }
         callNext()
     }
@@ -53,7 +53,7 @@ final class TicketJoin {
         if pool.all.contains(where: { $0.isEstablished }) {
             return "a member has answered but has not sent the account key yet"
         }
-        if !records.devices(where: { $0.sighting?.isMarked == true }).isEmpty {
+        if !records.devices(where: { $0.detection?.isMarked == true }).isEmpty {
             return "a member is online but has not admitted this device yet"
         }
         if network.strangers.isEmpty {
@@ -71,7 +71,7 @@ final class TicketJoin {
 
     private func callNext() {
         guard pool.snapshot.isJoining else { return }
-        let seen = records.devices { $0.sighting != nil }.filter { network.presentSighting(of: $0) != nil }.sorted()
+        let seen = records.devices { $0.detection != nil }.filter { network.currentDetection(of: $0) != nil }.sorted()
         guard let next = seen.first(where: { records[$0].joinCall == nil }) else { return }
         guard let link = pool.link(to: next, isForRoster: true) else { return }
         records[next].joinCall = .pending
@@ -79,7 +79,7 @@ final class TicketJoin {
         link.whenEnded { [weak self] in self?.ended(next) }
         arm(&timer, after: Self.headStart) { [unowned self] in
             guard pending.contains(where: { pool.established(to: $0) != nil }) else { return callNext() }
-            arm(&timer, after: Self.timeoutForKey) { [unowned self] in callNext() }
+            arm(&timer, after: Self.keyTimeout) { [unowned self] in callNext() }
         }
     }
 

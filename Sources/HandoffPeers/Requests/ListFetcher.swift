@@ -46,7 +46,7 @@ final class ListFetcher {
 
     private func ask(_ device: DeviceID, failures: Int) {
         records[device].fetch = ListFetch(failures: failures)
-        client.askForList(of: device) { [self] list in
+        client.requestList(of: device) { [self] list in
             if let list {
                 records[device].fetch?.failures = 0
                 // A list that is older than the latest announcement is requested again.

@@ -17,13 +17,13 @@ import Timing
 final class PeerClient {
     /// The time to wait for an answer on a warm connection before checking that the other side is
     /// online.
-    private static let timeoutForAnswer = Duration.milliseconds(300)
+    private static let answerTimeout = Duration.milliseconds(300)
 
     /// The delay before a retry when a device was sent too many requests, or the key in force is on
     /// its way here.
     private static let pause = Duration.milliseconds(50)
     /// The time limit for a device to issue a ticket.
-    private static let timeoutForTicket = Duration.seconds(10)
+    private static let ticketTimeout = Duration.seconds(10)
 
     private let loop: EventLoop
     private let accountStore: AccountStore
@@ -78,14 +78,14 @@ final class PeerClient {
 
     /// Requests a ticket to a stream of an activity that was continued here: the stream of the
     /// apps, or that of a resource.
-    func askForStream(
+    func requestStreamTicket(
         of activity: ActivityID, _ resource: StreamResource?, from device: DeviceID,
         completion: @escaping (Result<[UInt8], HandoffFailure>) -> Void
     ) -> FetchHandle {
         let name = accountStore.snapshot.label(of: device)
         let question = Question(
             device: device, method: PeerMethod.openStream, activity: activity, resource: resource)
-        return ask(question, timeout: Self.timeoutForTicket) { result in
+        return ask(question, timeout: Self.ticketTimeout) { result in
             completion(
                 result.flatMap { answer in
                     guard let ticket = answer["ticket"]?.string.flatMap({ StreamID(hex: $0) }) else {
@@ -156,7 +156,7 @@ final class PeerClient {
         // A warm connection may have ended unnoticed, as after sleep. A good one answers much
         // sooner.
         if wasWarm {
-            handle.timer = loop.timer(after: Self.timeoutForAnswer) { [pool] in
+            handle.timer = loop.timer(after: Self.answerTimeout) { [pool] in
                 pool.replaceIfUnacknowledged(link)
                 link.checkAlive()
             }
@@ -179,7 +179,7 @@ final class PeerClient {
 
     /// The failure of a call without a result.
     private func unreachable(_ name: String, _ link: PeerLink) -> HandoffFailure {
-        link.hadNoAnswer
+        link.hadNoReply
             ? silence(of: link.device, name, since: link.begun)
             : .peerUnreachable(device: name, cause: link.trouble ?? "the connection was lost")
     }
@@ -227,7 +227,7 @@ final class PeerClient {
         guard let link = pool.link(to: device) else { return completion(false) }
         // A new connection starts with a hello.
         if link.isEstablished {
-            completion(link.sayHello())
+            completion(link.sendHello())
             // If datagrams do not arrive, the connection may carry nothing either. Then it ends,
             // and the device is probed.
             return link.checkAliveSoon()
@@ -237,7 +237,7 @@ final class PeerClient {
 
     /// Requests the complete list of a device's activities, of which only a part fits into its
     /// announcements.
-    func askForList(of device: DeviceID, completion: @escaping (ActivityList?) -> Void) {
+    func requestList(of device: DeviceID, completion: @escaping (ActivityList?) -> Void) {
         guard accountStore.snapshot.isCurrent, let link = pool.link(to: device) else { return completion(nil) }
         link.request(PeerMethod.activities, [:], timeout: .seconds(5)) { outcome in
             guard case .answered(.result(let result)) = outcome, let list = try? ActivityList(json: result)
@@ -262,7 +262,7 @@ final class PeerClient {
             let name = accountStore.snapshot.label(of: device)
             switch result {
             case .failure(let error):
-                for failure in error.failures where failure.hadNoAnswer {
+                for failure in error.failures where failure.hadNoReply {
                     network.unanswered(device, at: failure.address)
                 }
                 completion(

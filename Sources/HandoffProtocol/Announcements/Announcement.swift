@@ -16,7 +16,7 @@ package struct Announcement: Sendable, Equatable {
     package let kind: DeviceKind
 
     /// The reason why the device is leaving, which voids all its offers; nil if it is not leaving.
-    package let farewell: Farewell?
+    package let leaveReason: LeaveReason?
 
     /// True if there are more offers than listed. The rest must be fetched over a connection.
     package let hasMore: Bool
@@ -41,17 +41,17 @@ package struct Announcement: Sendable, Equatable {
     /// Returns nil if the digest does not have 8 bytes, the port is 0, the generation is out of
     /// range, or the activities are newer than the announcement.
     package init?(
-        deviceID: DeviceID, position: Position, port: UInt16, kind: DeviceKind, farewell: Farewell? = nil,
+        deviceID: DeviceID, position: Position, port: UInt16, kind: DeviceKind, leaveReason: LeaveReason? = nil,
         hasMore: Bool = false, rosterDigest: [UInt8], listSeq: UInt32, activities: [OfferedActivity]
     ) {
         guard rosterDigest.count == Self.digestCount, port != 0, listSeq <= position.seq,
-            (1...Position.maxBoot).contains(position.boot)
+            (1...Position.maxGeneration).contains(position.boot)
         else { return nil }
         self.deviceID = deviceID
         self.position = position
         self.port = port
         self.kind = kind
-        self.farewell = farewell
+        self.leaveReason = leaveReason
         self.hasMore = hasMore
         self.rosterDigest = rosterDigest
         self.listSeq = listSeq
@@ -60,7 +60,7 @@ package struct Announcement: Sendable, Equatable {
 }
 
 /// The reason why a device leaves, as it announced.
-package enum Farewell: Sendable, Equatable {
+package enum LeaveReason: Sendable, Equatable {
     /// The daemon is stopping, or the device has left its account.
     case goodbye
 
@@ -77,7 +77,7 @@ package struct Position: Hashable, Comparable, Sendable {
     package let seq: UInt32
 
     /// The maximum generation. It must fit in the JSON integers of every implementation.
-    package static let maxBoot = UInt64(Int64.max)
+    package static let maxGeneration = UInt64(Int64.max)
 
     package init(boot: UInt64, seq: UInt32) {
         self.boot = boot
@@ -116,7 +116,7 @@ extension Announcement {
             room -= bytes.count
         }
         var flags: UInt8 = isGreased ? Grease.flag : 0
-        switch farewell {
+        switch leaveReason {
         case nil: break
         case .goodbye: flags |= Self.goodbyeFlag
         case .sleep: flags |= Self.goodbyeFlag | Self.asleepFlag
@@ -159,11 +159,11 @@ extension Announcement {
             activities.append(activity)
         }
         try reader.finishPadding()
-        var farewell: Farewell?
-        if flags & Self.goodbyeFlag != 0 { farewell = flags & Self.asleepFlag != 0 ? .sleep : .goodbye }
+        var leaveReason: LeaveReason?
+        if flags & Self.goodbyeFlag != 0 { leaveReason = flags & Self.asleepFlag != 0 ? .sleep : .goodbye }
         let decoded = Announcement(
             deviceID: deviceID, position: position, port: port, kind: kind,
-            farewell: farewell, hasMore: flags & Self.moreFlag != 0, rosterDigest: digest,
+            leaveReason: leaveReason, hasMore: flags & Self.moreFlag != 0, rosterDigest: digest,
             listSeq: listSeq, activities: activities)
         guard let decoded else { throw .malformed }
         self = decoded

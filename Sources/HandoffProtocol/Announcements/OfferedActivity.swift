@@ -50,7 +50,7 @@ package struct OfferedActivity: Sendable {
     }
 
     /// Returns whether the offering device announces the activity to a device.
-    package func isMeant(for device: DeviceID) -> Bool { recipient == nil || recipient == device }
+    package func isAddressed(for device: DeviceID) -> Bool { recipient == nil || recipient == device }
 
     /// Returns true if only the age differs, so that no change is visible to the user. Texts are
     /// compared as bytes, because `==` treats composed and decomposed letters as equal.

@@ -29,7 +29,7 @@ package struct Hello: Sendable, Equatable {
 
     /// The greatest generation of the *receiver* that the sender has recorded; nil if there is
     /// none.
-    package let seenBoot: UInt64?
+    package let seenGeneration: UInt64?
 
     /// The first 8 bytes of the digest of the sender's roster.
     package let rosterDigest: [UInt8]
@@ -39,7 +39,7 @@ package struct Hello: Sendable, Equatable {
     package let listSeq: UInt32?
 
     /// The reason why the sender is leaving, which voids its offers; nil if it is not leaving.
-    package let farewell: Farewell?
+    package let leaveReason: LeaveReason?
 
     /// Identifies the current epoch of the sender's roster, if the sender has its key: the first 8
     /// bytes of the commitment to that key. Nil otherwise.
@@ -55,12 +55,12 @@ package struct Hello: Sendable, Equatable {
     /// is 0 or above 2^63 - 1.
     package init?(
         protocolVersion: Int64 = currentVersion, software: String, kind: DeviceKind, port: UInt16, label: Label?,
-        boot: UInt64, seq: UInt32? = nil, listSeq: UInt32? = nil, seenBoot: UInt64?, rosterDigest: [UInt8],
-        epoch: [UInt8]?, farewell: Farewell? = nil
+        boot: UInt64, seq: UInt32? = nil, listSeq: UInt32? = nil, seenGeneration: UInt64?, rosterDigest: [UInt8],
+        epoch: [UInt8]?, leaveReason: LeaveReason? = nil
     ) {
-        let numbers = [boot, seenBoot ?? boot]
+        let numbers = [boot, seenGeneration ?? boot]
         guard rosterDigest.count == Announcement.digestCount, port != 0, (epoch?.count ?? 8) == Self.epochCount,
-            numbers.allSatisfy((1...Position.maxBoot).contains)
+            numbers.allSatisfy((1...Position.maxGeneration).contains)
         else { return nil }
         self.protocolVersion = protocolVersion
         self.software = software
@@ -70,10 +70,10 @@ package struct Hello: Sendable, Equatable {
         self.boot = boot
         self.seq = seq
         self.listSeq = listSeq
-        self.seenBoot = seenBoot
+        self.seenGeneration = seenGeneration
         self.rosterDigest = rosterDigest
         self.epoch = epoch
-        self.farewell = farewell
+        self.leaveReason = leaveReason
     }
 }
 
@@ -96,9 +96,9 @@ extension Hello {
         if let label { object["label"] = .string(Hex.encode(label.bytes)) }
         if let seq { object["seq"] = .integer(Int64(seq)) }
         if let listSeq { object["listSeq"] = .integer(Int64(listSeq)) }
-        if let seenBoot { object["seenBoot"] = .integer(Int64(clamping: seenBoot)) }
+        if let seenGeneration { object["seenBoot"] = .integer(Int64(clamping: seenGeneration)) }
         if let epoch { object["epoch"] = .string(Hex.encode(epoch)) }
-        switch farewell {
+        switch leaveReason {
         case nil: break
         case .goodbye: object["goodbye"] = .bool(true)
         case .sleep:
@@ -136,13 +136,13 @@ extension Hello {
         // This version uses no capabilities.
         _ = try fields.texts("capabilities", maximum: Self.maxCapabilities, maxLength: Self.maxCapabilityCount)
         let isAsleep = try fields.flag("asleep")
-        let farewell: Farewell? = try fields.flag("goodbye") ? (isAsleep ? .sleep : .goodbye) : nil
+        let leaveReason: LeaveReason? = try fields.flag("goodbye") ? (isAsleep ? .sleep : .goodbye) : nil
         let hello = Hello(
             protocolVersion: version, software: software ?? "", kind: DeviceKind(name: kind ?? "") ?? .other,
             port: port, label: label, boot: boot, seq: seq, listSeq: listSeq,
-            seenBoot: try fields.optionalCounter("seenBoot"),
+            seenGeneration: try fields.optionalCounter("seenBoot"),
             rosterDigest: digest, epoch: try fields.optionalHex("epoch", bytes: Self.epochCount),
-            farewell: farewell)
+            leaveReason: leaveReason)
         guard let hello else { throw .field("port, roster, epoch or boot") }
         self = hello
     }

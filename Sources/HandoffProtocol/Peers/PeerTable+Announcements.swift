@@ -99,12 +99,12 @@ extension PeerTable {
         _ announcement: Announcement, label: Label, received: MonotonicInstant, at now: MonotonicInstant
     ) -> Reception {
         let id = announcement.deviceID
-        if let farewell = announcement.farewell {
+        if let leaveReason = announcement.leaveReason {
             lost[id] = nil
             let position = announcement.position
             traces[id] = Trace(
                 boot: position.boot, seq: position.seq, received: received, isFinal: true,
-                asleep: farewell == .sleep ? now : nil)
+                asleep: leaveReason == .sleep ? now : nil)
             return .new(isFirst: false, changes: [])
         }
         var peer = Peer(announcement, label: label, received: received)
@@ -128,9 +128,9 @@ extension PeerTable {
         peer.boot = announcement.position.boot
         peer.seq = announcement.position.seq
         peer.renewed = now
-        if let farewell = announcement.farewell {
+        if let leaveReason = announcement.leaveReason {
             peers[id] = peer
-            return .new(isFirst: false, changes: remove(id, leaveReason: farewell, at: now))
+            return .new(isFirst: false, changes: remove(id, leaveReason: leaveReason, at: now))
         }
         if isRestart {
             peer.offers = []
@@ -163,7 +163,7 @@ extension PeerTable {
         guard known.label == label || known.label == nil else { return .stale }
         var peer = known
         peer.label = label
-        if !peer.isComplete, announcement.farewell == nil {
+        if !peer.isComplete, announcement.leaveReason == nil {
             let end = peer.renewed + lifetime
             let listed = Peer.offers(announcement.activities, received: now, expires: end)
             peer.offers = announcement.hasMore ? (peer.offers + listed.excluding(peer.offers)).bounded : listed

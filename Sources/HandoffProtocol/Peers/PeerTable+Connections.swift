@@ -13,12 +13,12 @@ extension PeerTable {
         at now: MonotonicInstant
     ) -> [PeerChange] {
         guard id != own else { return [] }
-        if let farewell = hello.farewell { return handleLeave(farewell, hello, from: id, at: now) }
+        if let leaveReason = hello.leaveReason { return handleLeave(leaveReason, hello, from: id, at: now) }
         var changes: [PeerChange] = []
         // A smaller generation is a restored backup, which learns the greater one from our hello.
         // This also applies to a device that is offline: if this were forgotten, an attacker who
         // recorded the announcements of its later generation could replay them.
-        guard hello.boot >= seenBoot(of: id) ?? 0 else { return [] }
+        guard hello.boot >= seenGeneration(of: id) ?? 0 else { return [] }
         if let known = peers[id] {
             changes = update(known, hello, at: now)
         } else if let trace = traces[id], trace.isFinal,
@@ -116,13 +116,13 @@ extension PeerTable {
     /// Handles a device that announces over a connection that it is leaving. Its datagrams may not
     /// have arrived.
     private mutating func handleLeave(
-        _ farewell: Farewell, _ hello: Hello, from id: DeviceID, at now: MonotonicInstant
+        _ leaveReason: LeaveReason, _ hello: Hello, from id: DeviceID, at now: MonotonicInstant
     ) -> [PeerChange] {
         lost[id] = nil
         guard let peer = peers[id], hello.boot >= peer.boot else { return [] }
         peers[id]?.boot = hello.boot
         peers[id]?.seq = max(hello.seq ?? 0, hello.boot == peer.boot ? peer.seq ?? 0 : 0)
-        return remove(id, leaveReason: farewell, at: now)
+        return remove(id, leaveReason: leaveReason, at: now)
     }
 
     private mutating func update(_ known: Peer, _ hello: Hello, at now: MonotonicInstant) -> [PeerChange] {

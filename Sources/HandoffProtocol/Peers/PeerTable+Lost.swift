@@ -39,7 +39,7 @@ extension PeerTable {
 
     /// Returns whether an announcement is from a lost device and newer than everything received
     /// from it.
-    package func isNewOfLost(_ announcement: Announcement) -> Bool {
+    package func isNewFromUnreachable(_ announcement: Announcement) -> Bool {
         let id = announcement.deviceID
         return lost[id] != nil && traces[id]?.isBefore(announcement.position) == true
     }

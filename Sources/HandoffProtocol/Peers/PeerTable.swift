@@ -89,7 +89,7 @@ package struct PeerTable: Sendable {
     }
 
     /// Returns the greatest recorded generation of a device, to send in the hello.
-    package func seenBoot(of id: DeviceID) -> UInt64? {
+    package func seenGeneration(of id: DeviceID) -> UInt64? {
         let known = [peers[id]?.boot, traces[id]?.boot].compactMap { $0 }
         return known.max()
     }
@@ -216,8 +216,8 @@ package enum DepartureReason: Sendable, Equatable {
 
 extension PeerTable {
     /// Removes a device that announced its reason for leaving.
-    mutating func remove(_ id: DeviceID, leaveReason farewell: Farewell, at now: MonotonicInstant) -> [PeerChange] {
-        switch farewell {
+    mutating func remove(_ id: DeviceID, leaveReason: LeaveReason, at now: MonotonicInstant) -> [PeerChange] {
+        switch leaveReason {
         case .goodbye: remove(id, because: .goodbye)
         case .sleep: remove(id, because: .asleep, asleep: now)
         }

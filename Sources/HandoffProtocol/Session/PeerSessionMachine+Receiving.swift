@@ -113,8 +113,8 @@ extension PeerSessionMachine {
         actions.append(.establish(theirs))
         // A number near the end of the range would leave no room for later starts. No device
         // reaches it by counting.
-        if let seen = theirs.seenBoot, seen > hello.boot, seen < Position.maxBoot / 2 {
-            actions.append(.raiseBoot(above: seen))
+        if let seen = theirs.seenGeneration, seen > hello.boot, seen < Position.maxGeneration / 2 {
+            actions.append(.raiseGeneration(above: seen))
         }
         return actions + sendWaiting()
     }
@@ -131,7 +131,7 @@ extension PeerSessionMachine {
     ) throws(SessionEnd) -> [SessionAction] {
         switch kind {
         case .statements: return merge(body, then: .session, budget: &budget, at: now)
-        case .epochKey: return try isAdmitted(budget.admitEpochKey(at: now)) ? [.takeEpochKey(body)] : []
+        case .epochKey: return try isAdmitted(budget.admitEpochKey(at: now)) ? [.receiveEpochKey(body)] : []
         case .hello: return try isAdmitted(budget.admitRequest(at: now)) ? handleLaterHello(body) : []
         case .request:
             // Check the limit before parsing the JSON, which is the expensive part.

@@ -26,9 +26,9 @@ package enum SessionAction: Sendable, Equatable {
     case renew(Hello)
 
     /// The peer has recorded a greater generation of this device. Use one above it.
-    case raiseBoot(above: UInt64)
+    case raiseGeneration(above: UInt64)
 
-    case takeEpochKey([UInt8])
+    case receiveEpochKey([UInt8])
 
     /// Respond to this request with ``PeerSessionMachine/respond(to:with:)``.
     case handle(PeerRequest)

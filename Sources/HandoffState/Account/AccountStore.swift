@@ -16,7 +16,7 @@ package protocol AccountPersistence: Sendable {
 package protocol AccountStoreDelegate: AnyObject {
     /// The number of members reachable now. The wait for a withheld key runs only while a member
     /// can send it.
-    var membersInReach: Int { get }
+    var onlineMemberCount: Int { get }
     /// Called after a changed account has been stored.
     func accountChanged(from former: AccountState?, to present: AccountState)
 }
@@ -208,7 +208,7 @@ package final class AccountStore {
         }
         // The store is not notified of members that connect, and those reachable now may not send
         // the key.
-        if !state.isCurrent { wait = min(wait, AccountState.timeoutForKey) }
+        if !state.isCurrent { wait = min(wait, AccountState.keyTimeout) }
         rearm(after: wait)
     }
 
@@ -216,13 +216,13 @@ package final class AccountStore {
     /// protects nothing. Another isolated device would also create one, and under different keys
     /// the two would not find each other.
     private func shouldPostpone(_ due: EpochDue, _ state: AccountState) -> Bool {
-        due.reason == .old && state.view.live.count > 1 && membersInReach == 0
+        due.reason == .old && state.view.live.count > 1 && onlineMemberCount == 0
     }
 
-    private var membersInReach: Int { delegate?.membersInReach ?? 0 }
+    private var onlineMemberCount: Int { delegate?.onlineMemberCount ?? 0 }
 
     private func keyAwaited(_ state: AccountState) -> Duration {
-        guard !state.isCurrent, state.view.currentEpoch != nil, membersInReach > 0 else {
+        guard !state.isCurrent, state.view.currentEpoch != nil, onlineMemberCount > 0 else {
             keyAwaitedSince = nil
             return .zero
         }

@@ -161,7 +161,7 @@ import Timing
         let hello = try #require(
             Hello(
                 software: "example/1", kind: .laptop, port: 24863, label: samples.labelA, boot: 1_800_000_000,
-                seq: 5, listSeq: 4, seenBoot: 1_799_999_999, rosterDigest: Array(0x60...0x67),
+                seq: 5, listSeq: 4, seenGeneration: 1_799_999_999, rosterDigest: Array(0x60...0x67),
                 epoch: Array(EpochKeys.commitment(to: samples.accountKey).prefix(8))))
         try expect("helloFrame", bytes(of: Frame(.hello, hello.encoded())))
         // Decoded and encoded again, because the parameters are JSON, which this target does not

@@ -32,13 +32,13 @@ struct ActivityStoreTests {
         #expect(try store.becomeCurrent(first, session: "a", offer: first, now: start) == [.offersChanged])
         #expect(store.nextDeadline(now: start, wallClock: 0) == nil)
         #expect(store.advance(now: start.advanced(by: .seconds(60)), wallClock: 0) == [])
-        #expect(store.requestSave(of: first, now: start) == [.askToSave(first)])
+        #expect(store.requestSave(of: first, now: start) == [.requestSave(first)])
         // Changes after the answer wait for the next continuation too.
         _ = try store.update(
             first, session: "a", content: content(), needsSave: true, answersSave: true, now: start)
         #expect(store.nextDeadline(now: start, wallClock: 0) == nil)
         #expect(store.advance(now: start.advanced(by: .seconds(60)), wallClock: 0) == [])
-        #expect(store.requestSave(of: first, now: start) == [.askToSave(first)])
+        #expect(store.requestSave(of: first, now: start) == [.requestSave(first)])
     }
 
     @Test func `a published activity is not offered before it becomes current`() throws {
@@ -46,7 +46,7 @@ struct ActivityStoreTests {
         #expect(store.offers(now: start).isEmpty)
         #expect(
             try store.becomeCurrent(first, session: "a", offer: first, now: start) == [
-                .offersChanged, .askToSave(first),
+                .offersChanged, .requestSave(first),
             ])
         #expect(store.offers(now: start).map(\.id) == [first])
     }
@@ -215,7 +215,7 @@ struct ActivityStoreTests {
             first, session: "a", content: try content(), needsSave: true, answersSave: true, now: start)
         #expect(store.nextDeadline(now: start, wallClock: 0) == .seconds(15))
         #expect(store.advance(now: start.advanced(by: .seconds(14)), wallClock: 0) == [])
-        #expect(store.advance(now: start.advanced(by: .seconds(15)), wallClock: 0) == [.askToSave(first)])
+        #expect(store.advance(now: start.advanced(by: .seconds(15)), wallClock: 0) == [.requestSave(first)])
     }
 
     @Test func `while power is saved, saves are rarely requested, but immediately for a continuation`() throws {
@@ -226,7 +226,7 @@ struct ActivityStoreTests {
             first, session: "a", content: try content(), needsSave: true, answersSave: true, now: start)
         #expect(store.nextDeadline(now: start, wallClock: 0) == .seconds(120))
         #expect(store.advance(now: start.advanced(by: .seconds(15)), wallClock: 0) == [])
-        #expect(store.requestSave(of: first, now: start.advanced(by: .seconds(15))) == [.askToSave(first)])
+        #expect(store.requestSave(of: first, now: start.advanced(by: .seconds(15))) == [.requestSave(first)])
     }
 
     @Test func `without unsaved changes there is no deadline`() throws {
@@ -239,7 +239,7 @@ struct ActivityStoreTests {
         var store = try store()
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         store.saveTimedOut(first, now: start)
-        #expect(store.requestSave(of: first, now: start) == [.askToSave(first)])
+        #expect(store.requestSave(of: first, now: start) == [.requestSave(first)])
         #expect(store.requestSave(of: first, now: start) == [], "one request at a time")
     }
 

@@ -74,7 +74,7 @@ struct ContinuationMachineTests {
 
     @Test func `before the start, only begin has an effect`() {
         for recipient in [ContinuationMachine.Recipient.caller, .handler] {
-            Self.check(recipient, after: [], [.begin: [.fetch, .tellWillContinue]])
+            Self.check(recipient, after: [], [.begin: [.fetch, .sendWillContinue]])
         }
         Self.check(.started, after: [], [.begin: [.launch, .fetch]])
         Self.check(.page, after: [], [.begin: [.fetch]])
@@ -84,7 +84,7 @@ struct ContinuationMachineTests {
         Self.check(
             .caller, after: [.begin],
             [
-                .content: [.finish(Self.content), .tellOrigin],
+                .content: [.finish(Self.content), .notifyOrigin],
                 .fetchFailed: [.fail(Self.failure)],
                 .handlerGone: [.fail(Self.failure)],
                 .deadline: [.fail(Self.failure)],
@@ -96,10 +96,10 @@ struct ContinuationMachineTests {
             .handler, after: [.begin],
             [
                 .content: [.deliver(Self.content)],
-                .fetchFailed: [.tellDidFail(Self.failure), .fail(Self.failure)],
+                .fetchFailed: [.sendDidFail(Self.failure), .fail(Self.failure)],
                 .handlerGone: [.fail(Self.failure)],
-                .deadline: [.tellDidFail(Self.failure), .fail(Self.failure)],
-                .callerGone: [.tellDidFail(Self.failure)],
+                .deadline: [.sendDidFail(Self.failure), .fail(Self.failure)],
+                .callerGone: [.sendDidFail(Self.failure)],
             ])
     }
 
@@ -107,7 +107,7 @@ struct ContinuationMachineTests {
         Self.check(
             .handler, after: [.begin, .content],
             [
-                .accepted: [.finish(Self.content), .tellOrigin],
+                .accepted: [.finish(Self.content), .notifyOrigin],
                 .refused: [.fail(Self.failure)],
                 .handlerGone: [.fail(Self.failure)],
                 .deadline: [.fail(Self.failure)],
@@ -118,29 +118,29 @@ struct ContinuationMachineTests {
         Self.check(
             .started, after: [.begin],
             [
-                .content: [], .attached: [.tellWillContinue],
+                .content: [], .attached: [.sendWillContinue],
                 .fetchFailed: [.fail(Self.failure)], .launchFailed: [.fail(Self.failure)],
                 .handlerGone: [.fail(Self.failure)], .deadline: [.fail(Self.failure)],
             ])
         Self.check(
             .started, after: [.begin, .content],
             [
-                .attached: [.tellWillContinue, .deliver(Self.content)], .launchFailed: [.fail(Self.failure)],
+                .attached: [.sendWillContinue, .deliver(Self.content)], .launchFailed: [.fail(Self.failure)],
                 .deadline: [.fail(Self.failure)],
             ])
         Self.check(
             .started, after: [.begin, .attached],
             [
                 .content: [.deliver(Self.content)],
-                .fetchFailed: [.tellDidFail(Self.failure), .fail(Self.failure)],
+                .fetchFailed: [.sendDidFail(Self.failure), .fail(Self.failure)],
                 .handlerGone: [.fail(Self.failure)],
-                .deadline: [.tellDidFail(Self.failure), .fail(Self.failure)],
-                .callerGone: [.tellDidFail(Self.failure)],
+                .deadline: [.sendDidFail(Self.failure), .fail(Self.failure)],
+                .callerGone: [.sendDidFail(Self.failure)],
             ])
         Self.check(
             .started, after: [.begin, .content, .attached],
             [
-                .accepted: [.finish(Self.content), .tellOrigin], .refused: [.fail(Self.failure)],
+                .accepted: [.finish(Self.content), .notifyOrigin], .refused: [.fail(Self.failure)],
                 .handlerGone: [.fail(Self.failure)], .deadline: [.fail(Self.failure)],
             ])
     }
@@ -149,34 +149,34 @@ struct ContinuationMachineTests {
         Self.check(
             .page, after: [.begin, .content],
             [
-                .choseHandler: [.tellWillContinue, .deliver(Self.content)], .choseLaunch: [.launch],
+                .choseHandler: [.sendWillContinue, .deliver(Self.content)], .choseLaunch: [.launch],
                 .choseBrowser: [.openPage(Self.content)], .choseNothing: [.fail(Self.failure)],
                 .deadline: [.fail(Self.failure)],
             ])
         Self.check(
             .page, after: [.begin, .content, .choseBrowser],
             [
-                .pageOpened: [.finish(Self.content), .tellOrigin], .pageFailed: [.fail(Self.failure)],
+                .pageOpened: [.finish(Self.content), .notifyOrigin], .pageFailed: [.fail(Self.failure)],
                 .deadline: [.fail(Self.failure)],
             ])
-        Self.check(.page, after: [.begin, .content, .choseBrowser, .callerGone], [.pageOpened: [.tellOrigin]])
+        Self.check(.page, after: [.begin, .content, .choseBrowser, .callerGone], [.pageOpened: [.notifyOrigin]])
     }
 
     @Test func `if the app refuses, the page is opened, unless the caller has disconnected`() {
         Self.check(
             .handler, after: [.begin, .content], content: Self.page,
             [
-                .accepted: [.finish(Self.page), .tellOrigin], .refused: [.openPage(Self.page)],
+                .accepted: [.finish(Self.page), .notifyOrigin], .refused: [.openPage(Self.page)],
                 .handlerGone: [.fail(Self.failure)], .deadline: [.fail(Self.failure)],
             ])
         Self.check(
-            .handler, after: [.begin, .content, .callerGone], content: Self.page, [.accepted: [.tellOrigin]])
+            .handler, after: [.begin, .content, .callerGone], content: Self.page, [.accepted: [.notifyOrigin]])
     }
 
     @Test func `a handler that accepts after the caller disconnected still notifies the origin`() {
         Self.check(
             .handler, after: [.begin, .content, .callerGone],
-            [.accepted: [.tellOrigin]])
+            [.accepted: [.notifyOrigin]])
     }
 
     @Test func `after the outcome, no event has an effect`() {
@@ -202,7 +202,7 @@ struct ContinuationMachineTests {
             }
             let told = actions.filter {
                 if case .deliver = $0 { return true }
-                if case .tellDidFail = $0 { return true }
+                if case .sendDidFail = $0 { return true }
                 return false
             }
             #expect(outcomes.count <= 1)

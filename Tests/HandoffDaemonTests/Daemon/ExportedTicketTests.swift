@@ -46,7 +46,7 @@ import Testing
         defer { fleet.end() }
         let desk = try #require(try fleet.account("desk").first)
         let late = try fleet.device("late")
-        late.discovery.goDeaf()
+        late.discovery.stopReceiving()
         let before = try #require(desk.discovery.publication)
         let file = try desk.exportAccount()
         try fleet.poll("the file is marked") { desk.discovery.publication != before }

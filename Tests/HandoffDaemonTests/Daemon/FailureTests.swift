@@ -115,9 +115,9 @@ import Testing
         // takes seconds.
         try closeWarmConnection()
         couch.blockDatagrams()
-        couch.discovery.goDeaf()
+        couch.discovery.stopReceiving()
         // After some seconds the desk would notify it over a connection.
-        let failure = try fleet.withClockStanding {
+        let failure = try fleet.withClockStopped {
             published.close()
             try fleet.poll("it is withdrawn") { try desk.status().published == 0 }
             return try couch.continue().failure()

@@ -43,7 +43,7 @@ import Timing
         return try #require(result).get()
     }
 
-    @Test(arguments: [false, true]) func `a device that is removed meanwhile is disconnected`(hasSaidAll: Bool) throws {
+    @Test(arguments: [false, true]) func `a device that is removed meanwhile is disconnected`(hasSentAll: Bool) throws {
         let fleet = try Fleet()
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
@@ -63,7 +63,7 @@ import Timing
         var hasEnded = false
         let connection = try call(desk, as: guest, fleet) { hasEnded = true }
 
-        if hasSaidAll { connection.send([Frame(.statements, proof)]) }
+        if hasSentAll { connection.send([Frame(.statements, proof)]) }
         fleet.network.release()
 
         try fleet.run("the end of the connection") { hasEnded }

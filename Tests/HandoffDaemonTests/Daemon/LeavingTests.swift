@@ -27,7 +27,7 @@ import Testing
         let former = try members[2].status()
         let others = try Set(members.prefix(2).map { try $0.status().device.hex })
 
-        #expect(try fleet.withClockStanding { try leave(members[2]) } == others)
+        #expect(try fleet.withClockStopped { try leave(members[2]) } == others)
 
         try begins(members[2], otherThan: former.device, in: fleet)
         let status = try members[2].status()
@@ -133,7 +133,7 @@ import Testing
         fleet.pass(.seconds(200))
         try fleet.poll("they are apart") { try members[0].status().peers.allSatisfy { !$0.connected } }
         let others = try Set([members[0].status().device.hex])
-        #expect(try fleet.withClockStanding { try leave(members[1]) } == others)
+        #expect(try fleet.withClockStopped { try leave(members[1]) } == others)
     }
 
     /// The failing write, and the resulting state. A folder in place of a temporary file simulates

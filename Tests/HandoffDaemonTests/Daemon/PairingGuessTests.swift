@@ -65,7 +65,7 @@ import Timing
     }
 
     /// Opens three windows whose codes are guessed at.
-    private func useUpTheCodes() throws {
+    private func exhaustCodes() throws {
         for _ in 1...3 {
             let window = try desk.pair()
             #expect(try guess(try window.opened()) == "wrongCode")
@@ -75,7 +75,7 @@ import Timing
     }
 
     @Test func `leaving the account grants no further codes`() throws {
-        try useUpTheCodes()
+        try exhaustCodes()
         let former = try desk.status().device
         _ = try desk.call(.leaveAccount)
         try fleet.poll("the desk has a new identity") { try desk.status().device != former }
@@ -84,7 +84,7 @@ import Timing
     }
 
     @Test func `after three codes with guesses, only the link remains`() throws {
-        try useUpTheCodes()
+        try exhaustCodes()
         let window = try desk.pair(automatic: true)
         let opened = try window.opened()
         #expect(opened.code == nil)

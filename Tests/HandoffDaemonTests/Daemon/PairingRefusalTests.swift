@@ -323,7 +323,7 @@ import Timing
         let join = try couch.join(code: code)
         _ = try window.confirm()
         _ = try join.inviter()
-        try fleet.withClockStanding {
+        try fleet.withClockStopped {
             fleet.pass(before.advanced(by: .seconds(239)).duration(since: fleet.clock.now))
             _ = try desk.status()
             #expect(window.waiting == 0)

@@ -36,7 +36,7 @@ import Testing
     @Test func `a leave message removes the offers immediately`() throws {
         let (watcher, published) = try watchOne()
         // mDNS does not report it.
-        couch.discovery.goDeaf()
+        couch.discovery.stopReceiving()
         try desk.stop()
         #expect(try watcher.removed().id == published.activity)
         try fleet.poll("the desk is offline") { try couch.status().peers.isEmpty }

@@ -279,7 +279,7 @@ import Testing
         defer { fleet.end() }
         let members = try fleet.account("desk", "couch")
         let ids = try members.map { try $0.status().device }
-        let event = try fleet.withClockStanding {
+        let event = try fleet.withClockStopped {
             try RemovalEvent(json: try remove(ids[1].hex, by: members[1]).result())
         }
         #expect(event.device == ids[1])

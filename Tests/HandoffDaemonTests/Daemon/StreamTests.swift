@@ -189,7 +189,7 @@ import Timing
         let other = try couch.stream(couch.openStream(.continuation(couch.take())))
         let id = try offered(publisher)
         let awaiting = try couch.awaitStream(other.id)
-        try fleet.withClockStanding {
+        try fleet.withClockStopped {
             fleet.pass(begin.advanced(by: .seconds(29)).duration(since: fleet.clock.now))
             _ = try desk.status()
             #expect(awaiting.waiting == 0)

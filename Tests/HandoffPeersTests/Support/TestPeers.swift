@@ -148,7 +148,7 @@ final class TestPeers {
     func vanish(unnoticedBy others: TestPeers...) {
         for other in others {
             other.blockDatagrams()
-            other.discovery.goDeaf()
+            other.discovery.stopReceiving()
         }
         stop()
         for other in others { other.unblockDatagrams() }
@@ -198,7 +198,7 @@ extension TestPeers: PeersDelegate {
 }
 
 extension TestPeers: AccountStoreDelegate {
-    var membersInReach: Int { peers.table.count }
+    var onlineMemberCount: Int { peers.table.count }
 
     func accountChanged(from former: AccountState?, to present: AccountState) {
         peers.accountChanged(from: former, to: present) { _ in record(.othersEnded) }

@@ -118,8 +118,8 @@ final class Fleet {
 
     /// Runs `body` while the clock is stopped, for steps that must complete within a timeout of the
     /// product. Then the speed of the machine has no effect. `body` must not wait for a timer.
-    func withClockStanding<Result>(_ body: () throws -> Result) rethrows -> Result {
-        try clocked.withClockStanding(body)
+    func withClockStopped<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try clocked.withClockStopped(body)
     }
 
     /// Advances the clock. Due timers run while the test waits for its next event.

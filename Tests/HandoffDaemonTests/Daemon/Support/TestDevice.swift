@@ -163,7 +163,7 @@ final class TestDevice {
     func vanish(unnoticedBy others: TestDevice...) throws {
         for other in others {
             other.blockDatagrams()
-            other.discovery.goDeaf()
+            other.discovery.stopReceiving()
         }
         try stop()
         for other in others { other.unblockDatagrams() }

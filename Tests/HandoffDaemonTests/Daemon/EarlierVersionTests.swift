@@ -9,7 +9,7 @@ import HandoffTestSupport
 import LoopIO
 import Testing
 
-@Suite struct FormerVersionTests {
+@Suite struct EarlierVersionTests {
     /// With such a title, the body of an earlier version, read behind the current header, is an
     /// announcement of an unknown device.
     @Test(arguments: [nil, String(repeating: "t", count: 12)])
@@ -46,7 +46,7 @@ import Testing
         let label = Label.random(labelKey: keys.label)
         let announcement = try #require(
             Announcement(
-                deviceID: id, position: Position(boot: Position.maxBoot, seq: 1), port: 9, kind: .laptop,
+                deviceID: id, position: Position(boot: Position.maxGeneration, seq: 1), port: 9, kind: .laptop,
                 rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 1,
                 activities: try title.map { try [activity(titled: $0)] } ?? []))
         let body = announcement.encode(capacity: BeaconSeal.bodyCount)

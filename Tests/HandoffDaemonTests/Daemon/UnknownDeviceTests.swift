@@ -9,7 +9,7 @@ import LoopIO
 import Testing
 
 /// Whole daemons outside of the account, and other hosts on the network, get nothing.
-@Suite final class StrangerTests {
+@Suite final class UnknownDeviceTests {
     private let fleet: Fleet
     private let desk: TestDevice
     private let couch: TestDevice
