@@ -5,7 +5,6 @@ For the self-checks, in which both ends are Python, and for attacks that need a 
 """
 
 import os
-import socket
 import threading
 import time
 

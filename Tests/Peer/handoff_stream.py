@@ -2,7 +2,6 @@
 
 import os
 import queue
-import socket
 import struct
 import threading
 import time

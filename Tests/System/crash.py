@@ -16,7 +16,6 @@ import errno
 import json
 import os
 import random
-import shutil
 import socket
 import time
 

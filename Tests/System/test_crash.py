@@ -8,7 +8,7 @@ which contains only devices that the user admitted. The account works.
 import os
 
 from crash import Scene, call, every_step
-from harness import Failure, expect, main, test
+from harness import expect, main, test
 
 LIMIT = 600
 

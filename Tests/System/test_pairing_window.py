@@ -10,8 +10,6 @@ from pairing_stage import (
     ENDS, Inviting, adversary, c, join, knock, members, p, pairing, pairing_test, port, wrong)
 from recording import spellings
 
-PAUSES = [1, 2, 4, 8]
-
 
 def guess(window, digits, tried):
     """Tries one code, and waits while the daemon reports that it is busy. Returns the result."""

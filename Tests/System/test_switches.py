@@ -10,7 +10,7 @@ import shutil
 import time
 
 import harness
-from harness import BIN, Failure, Skip, expect, run, test
+from harness import BIN, Skip, expect, run, test
 
 TYPE = "com.example.editing"
 

@@ -63,7 +63,7 @@ extension AwaitStreamReply {
             case .resetHere(.refused): (.refused, "no app here accepted it")
             case .resetThere(.refused): (.refused, "no app on \(device) accepted it")
             case .resetHere(.notMember), .resetThere(.notMember):
-                (.removed, "this device and \(device) are no longer in one account")
+                (.removed, "this device and \(device) are no longer in the same account")
             case .resetHere(.idle), .resetThere(.idle): (.idle, "nothing was sent for too long")
             case .resetHere(.stopping): (.stopped, "the daemon here ended")
             case .resetThere(.stopping): (.stopped, "the daemon on \(device) ended")
