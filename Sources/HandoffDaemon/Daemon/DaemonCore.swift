@@ -247,7 +247,7 @@ final class DaemonCore {
         self.configuration = configuration
         log.setLevel(configuration.logLevel)
         if !waiting.isEmpty {
-            let names = waiting.map(\.rawValue).joined(separator: ", ")
+            let names = waiting.map(\.key).joined(separator: ", ")
             log.notice("Some settings take effect only at the next start", ["settings": names])
         }
         for address in configuration.peers { peers.add(address) }
