@@ -137,14 +137,14 @@ package final class Inviter {
             let link = try PairingLink(candidates: places)
             let (linkSalt, linkPassword) = try PairingPassword.salted(link)
             state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
-            timer = loop.timer(after: PairingProtocol.windowLifetime) { [weak self] in self?.timePassed() }
+            timer = loop.timer(after: Limits.pairingWindowLifetime) { [weak self] in self?.timePassed() }
             announcer = PairingAnnouncer(pairingDiscovery, port: port)
             delegate?.inviter(
                 self,
                 tells: .opened(
                     PairingWindowDescription(
                         code: digits?.code.digits, link: link.text, addresses: places,
-                        seconds: Int(PairingProtocol.windowLifetime.components.seconds))))
+                        seconds: Int(Limits.pairingWindowLifetime.components.seconds))))
             rearm()
         } catch {
             end(.inviterFailed("\(error)"))

@@ -1,3 +1,4 @@
+internal import HandoffModel
 package import HandoffTransport
 
 /// Resource limits and timeouts of pairing. Tests reduce them.
@@ -14,7 +15,7 @@ package struct PairingLimits: Sendable {
     /// refused it.
     package var settling: Duration = .seconds(3)
     /// Time limit of an attempt to join: as long as a window can be open.
-    package var join: Duration = .seconds(180)
+    package var join: Duration = Limits.pairingWindowLifetime
     /// Delay before a joiner calls the same inviter again: first and maximum.
     package var retry: (first: Duration, most: Duration) = (.milliseconds(50), .seconds(1))
 

@@ -425,10 +425,8 @@ final class PeerNetwork {
     }
 
     private func armLabelTimer() {
-        // 15 to 20 minutes: an observer of the link cannot match a new label to an old one by the
-        // time.
-        let seconds = Int.random(in: 900...1200)
-        labelTimer = loop.timer(after: .seconds(seconds), accuracy: .seconds(1)) { [unowned self] in
+        let seconds = UInt32.random(in: PublicationGroup.labelLifetime)
+        labelTimer = loop.timer(after: .seconds(Int64(seconds)), accuracy: .seconds(1)) { [unowned self] in
             renewLabel()
         }
     }

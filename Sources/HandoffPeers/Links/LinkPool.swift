@@ -36,13 +36,13 @@ final class LinkPool {
     }
 
     /// The time to keep an idle connection that this side made.
-    static let idleTime = Duration.seconds(60)
+    static let maxLinkIdleTime = Duration.seconds(60)
     /// The time for one that was made to keep the rosters equal: changes often follow each other,
     /// and then there are none for days.
-    private static let idleTimeForRoster = Duration.seconds(10)
+    private static let maxRosterLinkIdleTime = Duration.seconds(10)
     /// The time for one that the other side made: longer, so that it is not closed while a request
     /// is sent.
-    private static let idleTimeOfServers = Duration.seconds(120)
+    private static let maxServerLinkIdleTime = Duration.seconds(120)
     /// The maximum number of control connections of one device.
     private static let maxPerDevice = 4
     /// The maximum number of connections of devices that have not proved that they are live, in
@@ -348,7 +348,7 @@ final class LinkPool {
 
     /// Returns the time at which an idle link is closed.
     private func end(of link: PeerLink) -> MonotonicInstant {
-        let time = link.isClient ? (link.isForRoster ? Self.idleTimeForRoster : Self.idleTime) : Self.idleTimeOfServers
+        let time = link.isClient ? (link.isForRoster ? Self.maxRosterLinkIdleTime : Self.maxLinkIdleTime) : Self.maxServerLinkIdleTime
         return link.lastUse.advanced(by: time)
     }
 
