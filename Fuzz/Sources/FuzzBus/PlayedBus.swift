@@ -8,7 +8,7 @@ import LoopIO
 /// Both buses, the system's and the user's, have this address.
 final class PlayedBus: Sendable {
     /// The time limit for a client to connect, or to send its next message. None takes a thousandth of it.
-    private static let patience: Int32 = 5000
+    private static let timeout: Int32 = 5000
 
     private let listener: Descriptor
     private let script: [UInt8]
@@ -92,6 +92,6 @@ final class PlayedBus: Sendable {
 
     private static func isReadable(_ descriptor: Int32) -> Bool {
         var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&wanted, 1, patience) > 0
+        return poll(&wanted, 1, timeout) > 0
     }
 }

@@ -8,7 +8,7 @@ package import Timing
 /// Diagram: `docs/state-machines/sleep.md`.
 package struct SleepMachine: Sendable {
     /// The maximum delay of sleep. logind waits for 5 s, unless configured otherwise.
-    package static let patience = Duration.seconds(1)
+    package static let leaveTimeout = Duration.seconds(1)
 
     /// The next action of the driver.
     package enum Action: Equatable, Sendable {
@@ -40,8 +40,8 @@ package struct SleepMachine: Sendable {
         switch (state, sleep) {
         case (.awake, .awake): return nil
         case (.awake, .imminent):
-            state = .telling(until: now + Self.patience)
-            return .tell(until: now + Self.patience)
+            state = .telling(until: now + Self.leaveTimeout)
+            return .tell(until: now + Self.leaveTimeout)
         case (.telling, .imminent), (.asleep, .imminent): return nil
         case (.telling, .awake), (.asleep, .awake):
             state = .awake

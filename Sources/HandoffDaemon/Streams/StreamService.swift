@@ -17,7 +17,7 @@ import Timing
 final class StreamService {
     /// The maximum number of streams with one device, and with all devices.
     static let maxPerDevice = 1024
-    static let most = 4096
+    static let maxStreams = 4096
     /// The maximum number of connections of one device that have not presented a ticket, or the
     /// number of its tickets if that is greater.
     static let maxUnproved = 16
@@ -154,7 +154,7 @@ final class StreamService {
 
     /// Returns whether one more stream with a device is allowed.
     func hasRoom(for device: DeviceID) -> Bool {
-        !isStopped && streams.count < Self.most && counts[device, default: 0] < Self.maxPerDevice
+        !isStopped && streams.count < Self.maxStreams && counts[device, default: 0] < Self.maxPerDevice
     }
 
     /// Adds a stream over an open connection.

@@ -178,7 +178,7 @@ package struct NotificationMachine: Sendable {
     }
 
     private static func line(_ reason: String) -> String {
-        NotificationText.line(reason, most: 2 * NotificationText.maxCharacters) ?? "unknown reason"
+        NotificationText.line(reason, limit: 2 * NotificationText.maxCharacters) ?? "unknown reason"
     }
 
     /// Handles the expiration of `deadline`.

@@ -51,7 +51,7 @@ final class LinkPool {
 
     /// The time without an answer after which a called device's names are looked up again: two
     /// round trips on a bad link, and longer than nearly all calls take.
-    private static let patience = Duration.milliseconds(300)
+    private static let slowCallTimeout = Duration.milliseconds(300)
 
     /// The maximum number of bytes of incomplete frames, over all connections. A member can create
     /// hundreds of identities, and each connection of each may begin a frame of 8 MiB. Rosters have
@@ -135,7 +135,9 @@ final class LinkPool {
         guard let way = ways.first else { return }
         let device = link.device
         link.way = way
-        link.patience = loop.timer(after: Self.patience) { [weak self] in self?.peers?.callIsSlow(to: device) }
+        link.slowCallTimer = loop.timer(after: Self.slowCallTimeout) { [weak self] in
+            self?.peers?.callIsSlow(to: device)
+        }
         link.dial = dial(device, way) { [weak self, weak link] result in
             guard let self, let link else { return }
             switch result {
@@ -348,7 +350,9 @@ final class LinkPool {
 
     /// Returns the time at which an idle link is closed.
     private func end(of link: PeerLink) -> MonotonicInstant {
-        let time = link.isClient ? (link.isForRoster ? Self.maxRosterLinkIdleTime : Self.maxLinkIdleTime) : Self.maxServerLinkIdleTime
+        let time =
+            link.isClient
+            ? (link.isForRoster ? Self.maxRosterLinkIdleTime : Self.maxLinkIdleTime) : Self.maxServerLinkIdleTime
         return link.lastUse.advanced(by: time)
     }
 

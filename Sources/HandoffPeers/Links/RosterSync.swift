@@ -36,7 +36,7 @@ final class RosterSync {
     private static let secondTurn = Duration.seconds(1)
     /// The time over which calls are spread, per device of the account and at most. A device that
     /// learns of a change need not call those that the same device notifies.
-    private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
+    private static let spread: (each: Duration, max: Duration) = (.milliseconds(30), .milliseconds(1500))
     /// The minimum time between two lists to one device, which accepts 4 per second.
     private static let spacing = Duration.milliseconds(250)
 
@@ -190,7 +190,7 @@ final class RosterSync {
 
     /// The delay before this device calls about a difference that both may notice.
     private func turn(_ device: DeviceID) -> Duration {
-        let spread = min(Self.spread.each * max(pool.snapshot.live.count - 3, 0), Self.spread.most)
+        let spread = min(Self.spread.each * max(pool.snapshot.live.count - 3, 0), Self.spread.max)
         return (accountStore.deviceID < device ? .zero : Self.secondTurn) + spread * Double.random(in: 0..<1)
     }
 

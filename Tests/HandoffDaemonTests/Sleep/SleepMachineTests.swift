@@ -8,7 +8,7 @@ import Timing
 struct SleepMachineTests {
     private let begin = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
-    private var deadline: MonotonicInstant { begin + SleepMachine.patience }
+    private var deadline: MonotonicInstant { begin + SleepMachine.leaveTimeout }
 
     /// A machine that notifies the others that it goes to sleep.
     private func telling() -> SleepMachine {
