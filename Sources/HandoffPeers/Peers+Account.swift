@@ -21,7 +21,7 @@ extension Peers {
     ) {
         let snapshot = accountStore.snapshot
         let removed = routesToRemoved(from: former, to: present)
-        let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
+        let added = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
 
         records.accountChanged(snapshot)
         network.take(snapshot)
@@ -31,7 +31,7 @@ extension Peers {
         network.accountChanged()
         discovery.setMembership(network.membership)
         for (device, way) in removed { pool.notifyRemoved(device, way) }
-        sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
+        sync.accountChanged(added: added, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
         staticPeers.accountChanged(live: snapshot.live)
     }

@@ -174,7 +174,7 @@ package final class Peers {
 
     /// Announces the local offers if they have changed.
     package func offersChanged() {
-        network.say()
+        network.announce()
     }
 
     /// Announces again because the set of announced offers, or of devices that receive them, may
@@ -231,7 +231,7 @@ package final class Peers {
             accountStore.snapshot.others, statements: state.roster.encoded(), on: loop,
             link: { [pool] in $1(pool.link(to: $0)) },
             completion: { [self] in
-                let notified = leaveNotifier?.told ?? []
+                let notified = leaveNotifier?.notified ?? []
                 leaveNotifier = nil
                 completion(notified)
             })

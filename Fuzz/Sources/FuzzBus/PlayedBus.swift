@@ -60,13 +60,13 @@ final class PlayedBus: Sendable {
 
     /// Replies to the lines that a client sends before its first message.
     private func letIn(_ client: Int32) -> Bool {
-        var asked: [UInt8] = []
-        while !asked.contains("BEGIN\r\n".utf8) {
+        var received: [UInt8] = []
+        while !received.contains("BEGIN\r\n".utf8) {
             guard let more = Self.read(client) else { return false }
-            asked += more
+            received += more
         }
         var answer = ""
-        for line in String(decoding: asked, as: UTF8.self).split(separator: "\r\n") {
+        for line in String(decoding: received, as: UTF8.self).split(separator: "\r\n") {
             let words = line.split(separator: " ")
             switch words.first {
             case "NEGOTIATE_UNIX_FD": answer += "AGREE_UNIX_FD\r\n"

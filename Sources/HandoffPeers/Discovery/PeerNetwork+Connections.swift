@@ -155,7 +155,7 @@ extension PeerNetwork {
     /// Sets the kind of this machine and announces it.
     func setKind(_ kind: DeviceKind) {
         announcer.setKind(kind)
-        say(renewed: .offers)
+        announce(renewed: .offers)
         beacons.changed()
     }
 

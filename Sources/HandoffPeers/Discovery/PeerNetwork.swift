@@ -165,7 +165,7 @@ final class PeerNetwork {
         if publishedLabel == nil || (joiningLabel != nil) != snapshot.isJoining {
             renewLabel()
         } else {
-            say(renewed: hasNewEpoch && leaveReason != .sleep ? .other : nil)
+            announce(renewed: hasNewEpoch && leaveReason != .sleep ? .other : nil)
             takeDigest()
             if hasNewEpoch {
                 beacons.keysChanged()
@@ -206,7 +206,7 @@ final class PeerNetwork {
         labels.renew(keys, now: loop.now)
         updateCallers()
         beacons.labelChanged()
-        say()
+        announce()
         armLabelTimer()
     }
 
@@ -261,14 +261,14 @@ final class PeerNetwork {
     /// Announces this device's state if it has changed.
     ///
     /// - Parameter renewed: announces it in any case, as a change of this kind.
-    func say(renewed: Announcer.Change? = nil) {
+    func announce(renewed: Announcer.Change? = nil) {
         guard let label = labels.label, snapshot.held != nil, !hasDuplicateIdentity, !isSilent else { return }
-        let news = Announcer.News(
+        let content = Announcer.Content(
             label: label, rosterDigest: snapshot.rosterDigest, leaveReason: leaveReason, activities: announcedOffers())
-        let novelty: Announcer.Change
+        let change: Announcer.Change
         do {
-            guard let said = try announcer.say(news, renewed: renewed) else { return }
-            novelty = said
+            guard let announced = try announcer.announce(content, renewed: renewed) else { return }
+            change = announced
         } catch {
             log.fault("Cannot sign an announcement", ["error": "\(error)"])
             return
@@ -278,10 +278,10 @@ final class PeerNetwork {
         table.ownListSeq = announcer.listSeq
         perform(
             leaveReason != nil
-                ? machine.leaving(peers: table, at: now) : machine.changed(novelty == .offers, peers: table, at: now))
+                ? machine.leaving(peers: table, at: now) : machine.changed(change == .offers, peers: table, at: now))
         // A beacon without activities is not even renewed with them: that would show when the user
         // does something.
-        if novelty == .other || leaveReason != nil || listsInBeacon { beacons.changed() }
+        if change == .other || leaveReason != nil || listsInBeacon { beacons.changed() }
     }
 
     /// Announces that this device leaves. Its offers are void immediately.
@@ -290,7 +290,7 @@ final class PeerNetwork {
         leaveReason = .goodbye
         onAllConfirmed = nil
         table.forgetLost()
-        say()
+        announce()
     }
 
     /// Announces that this machine goes to sleep. Its offers are void until it wakes.
@@ -302,7 +302,7 @@ final class PeerNetwork {
         leaveReason = .sleep
         onAllConfirmed = completion
         table.forgetLost()
-        say()
+        announce()
         // The record would stay in the others' caches, and the beacon contains less than the
         // advert.
         beacons.withdraw()
@@ -358,7 +358,7 @@ final class PeerNetwork {
     func restart(boot: UInt64) {
         announcer.restart(boot: boot)
         calls.boot = boot
-        say()
+        announce()
     }
 
     /// Performs the actions of the machine, then arms the timer for the next deadline.
@@ -369,7 +369,7 @@ final class PeerNetwork {
             case .acknowledge(let position, let device, let label, let arrival):
                 sendAcknowledgement(of: position, to: device, label: label, arrival)
             case .useConnection(let id): deliverByConnection(to: id)
-            case .renew: if leaveReason != .sleep { say(renewed: .other) }
+            case .renew: if leaveReason != .sleep { announce(renewed: .other) }
             case .depart(let id, let reason):
                 handle(table.lose(id, because: reason, at: now))
             }

@@ -69,7 +69,7 @@ final class StaticPeers {
         guard !service.addresses.isEmpty else { return retry(address) }
         let former = entries[address]?.addresses ?? []
         entries[address]?.addresses = service.addresses
-        if let device = entries[address]?.device, isThere(device) {
+        if let device = entries[address]?.device, isOnline(device) {
             network.resolved(device, to: service.addresses, from: former)
         }
         call(address, at: service.addresses)
@@ -115,10 +115,10 @@ final class StaticPeers {
         StaticPeer(text: address.text)?.instance ?? address.text
     }
 
-    private func isThere(_ device: DeviceID) -> Bool { network.table[device] != nil }
+    private func isOnline(_ device: DeviceID) -> Bool { network.table[device] != nil }
 
     private func isSettled(_ entry: Entry) -> Bool {
-        entry.device.map(isThere) ?? false
+        entry.device.map(isOnline) ?? false
     }
 
     private func call(_ address: StaticAddress, at addresses: [SocketAddress]) {
@@ -141,8 +141,8 @@ final class StaticPeers {
     /// known to be elsewhere.
     private func candidates(_ entry: Entry) -> [DeviceID] {
         let others = pool.snapshot.others.sorted()
-        let away = others.filter { !isThere($0) }
-        let here = others.filter(isThere)
+        let away = others.filter { !isOnline($0) }
+        let here = others.filter(isOnline)
         return (away + here).filter { $0 == entry.last } + (away + here).filter { $0 != entry.last }
     }
 

@@ -165,7 +165,7 @@ final class PeerClient {
             [self] outcome in
             switch outcome {
             case .answered(.result(let answer)): completion(.success(answer))
-            case .answered(.failure(let failure)): completion(.failure(failure.told(by: name)))
+            case .answered(.failure(let failure)): completion(.failure(failure.reported(by: name)))
             case .timedOut: completion(.failure(.timedOut(device: name)))
             case .lost where mayRetry && wasWarm:
                 // The connection had ended unnoticed, as after sleep. A new one shows whether the

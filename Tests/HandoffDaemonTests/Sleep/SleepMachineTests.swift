@@ -13,7 +13,7 @@ struct SleepMachineTests {
     /// A machine that notifies the others that it goes to sleep.
     private func telling() -> SleepMachine {
         var machine = SleepMachine()
-        #expect(machine.take(.imminent, now: begin) == .tell(until: deadline))
+        #expect(machine.take(.imminent, now: begin) == .notify(until: deadline))
         return machine
     }
 
@@ -32,7 +32,7 @@ struct SleepMachineTests {
         #expect(machine.take(.imminent, now: deadline) == nil)
         #expect(machine.take(.awake, now: deadline) == .announce)
         #expect(machine.take(.awake, now: deadline) == nil)
-        #expect(machine.take(.imminent, now: begin) == .tell(until: deadline), "and sleeps again")
+        #expect(machine.take(.imminent, now: begin) == .notify(until: deadline), "and sleeps again")
     }
 
     @Test func `nothing keeps it awake for longer than the timeout`() {
