@@ -243,9 +243,9 @@ final class ControlService {
             // If the requested activity exists but is switched off, that is the reason.
             let hidden = hiddenOffers().filter(isAddressed)
             if case .one(let offer) = OfferSelection.choose(hidden, prefix: prefix, id: { $0.activity.id }),
-                let hold = core.switches.hold(.receive, of: offer.activity.type, with: offer.device)
+                let restriction = core.switches.restriction(.receive, of: offer.activity.type, with: offer.device)
             {
-                throw CallError.switchedOff(hold)
+                throw CallError.switchedOff(restriction)
             }
             if let failure = asleep(request.from) { throw failure }
             throw CallError.control(

@@ -146,6 +146,6 @@ final class NetworkService {
             ControlNetwork(id: $0.gateway.text, interface: nil, gateway: nil, name: $0.name, known: true)
         }
         return ControlNetworks(
-            knownOnly: trust.policy == .known, silent: trust.hold != nil, networks: present + elsewhere)
+            knownOnly: trust.policy == .known, silent: trust.restriction != nil, networks: present + elsewhere)
     }
 }

@@ -235,7 +235,7 @@ final class DaemonCore {
     /// Applies a change of the interfaces on which this device can be discovered.
     func networksChanged() {
         let limit = networks.trust.limit
-        switches.take(networkHold: networks.trust.hold)
+        switches.take(networkReason: networks.trust.restriction)
         pairingDiscovery.interfaces = limit
         peers.limit(to: limit)
     }

@@ -101,7 +101,7 @@ final class NetworkWatch {
     private func change(_ body: (inout NetworkTrust) -> Void) {
         let former = trust
         body(&trust)
-        guard trust.limit != former.limit || trust.hold != former.hold else { return }
+        guard trust.limit != former.limit || trust.restriction != former.restriction else { return }
         log.info(
             "The networks have changed",
             ["found": trust.limit.map { $0.isEmpty ? "nowhere" : "in part" } ?? "everywhere"])
