@@ -214,7 +214,7 @@ extension PeerNetwork {
         guard let author = look.author else { return loseMark(of: service.instance) }
         records[author.device].detection = Detection(
             instance: service.instance,
-            way: way(label, author.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction),
+            route: route(label, author.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction),
             expires: author.expires)
         peers?.detected(author.device)
     }

@@ -35,7 +35,7 @@ package final class PeerLink {
     /// The call that makes the link, while this side calls.
     var dial: Dial?
     /// The route of that call.
-    var way: LinkPool.Way?
+    var route: LinkPool.Route?
     /// Runs until that call counts as slow.
     var slowCallTimer: LoopTimer?
     /// The time at which the link was made; for a client, the start of its call.

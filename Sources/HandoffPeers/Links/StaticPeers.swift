@@ -125,11 +125,11 @@ final class StaticPeers {
         guard let entry = entries[address], !entry.isCalling, !isSettled(entry) else { return }
         // In rounds: a kind of route that works for one member probably works for all. But all
         // routes to the last device are tried first.
-        let ways = candidates(entry).map { device in
-            network.staticWays(to: device, at: addresses).map { (device: device, way: $0) }
+        let routes = candidates(entry).map { device in
+            network.staticRoutes(to: device, at: addresses).map { (device: device, route: $0) }
         }
-        let last = ways.first.flatMap { $0.first?.device == entry.last ? $0 : nil } ?? []
-        let others = last.isEmpty ? ways : Array(ways.dropFirst())
+        let last = routes.first.flatMap { $0.first?.device == entry.last ? $0 : nil } ?? []
+        let others = last.isEmpty ? routes : Array(routes.dropFirst())
         let rounds = 0..<(others.map(\.count).max() ?? 0)
         let calls = last + rounds.flatMap { round in others.compactMap { $0.dropFirst(round).first } }
         guard !calls.isEmpty else { return }
@@ -146,13 +146,13 @@ final class StaticPeers {
         return (away + here).filter { $0 == entry.last } + (away + here).filter { $0 != entry.last }
     }
 
-    private func call(_ address: StaticAddress, _ calls: ArraySlice<(device: DeviceID, way: LinkPool.Way)>) {
+    private func call(_ address: StaticAddress, _ calls: ArraySlice<(device: DeviceID, route: LinkPool.Route)>) {
         guard entries[address] != nil else { return }
         guard let first = calls.first else {
             entries[address]?.isCalling = false
             return retry(address)
         }
-        pool.call(first.device, first.way, isFixed: true) { [self] link, isAnswered in
+        pool.call(first.device, first.route, isFixed: true) { [self] link, isAnswered in
             // No other member will answer where no host does.
             guard let link else { return call(address, isAnswered ? calls.dropFirst() : []) }
             link.whenEstablished { [self] isEstablished in
