@@ -92,7 +92,7 @@ package final class Peers {
             loop: loop, log: log.named("peers"), socket: try DatagramSocket(port.udp, on: loop),
             speaker: Announcer.Speaker(
                 deviceID: accountStore.deviceID, key: stored.identity, kind: .other, port: port.port),
-            boot: stored.boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
+            generation: stored.generation, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
             discovery: discovery, records: records, settings: settings, wallClock: wallClock)
         pool = LinkPool(
             loop: loop, log: log.named("links"), dialer: dialer, records: records, snapshot: snapshot,
@@ -209,7 +209,7 @@ package final class Peers {
 
     /// Continues in a greater generation, which is already stored.
     package func restart(generation: UInt64) {
-        network.restart(boot: generation)
+        network.restart(generation: generation)
     }
 
     // MARK: - Configured addresses

@@ -136,7 +136,7 @@ extension AccountService {
             switch result {
             case .success(let identity):
                 let next = core.stored.renewed(
-                    identity: identity, boot: core.boot, peers: core.peersFile, apps: core.appSwitches,
+                    identity: identity, generation: core.generation, peers: core.peersFile, apps: core.appSwitches,
                     claims: core.installed.registry.history, switches: core.switches.switches,
                     networks: core.networks.trust.known)
                 completion(.success(notified))

@@ -52,7 +52,7 @@ final class DaemonCore {
     /// The calls that wait until the other members confirm a removal.
     let removals = RemovalReports()
     /// The generation of this start.
-    private(set) var boot: UInt64
+    private(set) var generation: UInt64
     /// Called when this device has left its account, with the state for the next core.
     var onLeft: ((StoredState) -> Void)?
 
@@ -76,7 +76,7 @@ final class DaemonCore {
         self.pairingDiscovery = pairingDiscovery
         self.pairingAttempts = pairingAttempts
         self.wallClock = wallClock
-        boot = stored.boot
+        generation = stored.generation
         peersFile = stored.peers
         appSwitches = stored.apps
         desktopAccess = apps
@@ -284,9 +284,10 @@ final class DaemonCore {
     /// Continues with a greater generation because another device has seen a greater one, after the
     /// restoration of a backup or a change of the clock.
     func raiseGeneration(above seen: UInt64) {
-        guard let raised = GenerationFile.raised(current: boot, seen: seen) else { return }
-        boot = raised
-        worker.run({ [folder = stored.folder] in try folder.store(boot: raised) }, on: loop) { [weak self] result in
+        guard let raised = GenerationFile.raised(current: generation, seen: seen) else { return }
+        generation = raised
+        worker.run({ [folder = stored.folder] in try folder.store(generation: raised) }, on: loop) {
+            [weak self] result in
             guard let self else { return }
             switch result {
             case .success: peers.restart(generation: raised)

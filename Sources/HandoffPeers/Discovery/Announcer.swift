@@ -63,10 +63,10 @@ struct Announcer {
     private(set) var content: Content?
     private(set) var advert: SignedAdvert?
 
-    init(speaker: Speaker, boot: UInt64, grease: Grease.Rate) {
+    init(speaker: Speaker, generation: UInt64, grease: Grease.Rate) {
         self.speaker = speaker
         self.grease = grease
-        position = Position(boot: boot, seq: 0)
+        position = Position(generation: generation, seq: 0)
     }
 
     /// Updates the announced content.
@@ -160,8 +160,8 @@ struct Announcer {
 
     /// Restarts in a greater generation, because another device has received a greater one than the
     /// local one.
-    mutating func restart(boot: UInt64) {
-        position = Position(boot: boot, seq: 0)
+    mutating func restart(generation: UInt64) {
+        position = Position(generation: generation, seq: 0)
         listSeq = 0
         content = nil
         advert = nil
@@ -196,6 +196,7 @@ struct Announcer {
     /// Four thousand million changes take more than a century. Even so, the number never wraps.
     private static func next(_ position: Position) -> Position {
         position.seq == .max
-            ? Position(boot: position.boot &+ 1, seq: 0) : Position(boot: position.boot, seq: position.seq + 1)
+            ? Position(generation: position.generation &+ 1, seq: 0)
+            : Position(generation: position.generation, seq: position.seq + 1)
     }
 }

@@ -78,7 +78,7 @@ extension PeerNetwork {
     func hello(to device: DeviceID) -> Hello? {
         Hello(
             software: Version.daemon, kind: announcer.kind, port: announcer.port, label: labels.label,
-            boot: announcer.position.boot, seq: announcer.position.seq, listSeq: announcer.listSeq,
+            generation: announcer.position.generation, seq: announcer.position.seq, listSeq: announcer.listSeq,
             seenGeneration: table.seenGeneration(of: device), rosterDigest: snapshot.rosterDigest,
             epoch: snapshot.epochName,
             leaveReason: leaveReason)

@@ -103,7 +103,7 @@ final class PeerNetwork {
     private static let markRotation = Duration.seconds(30)
 
     init(
-        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
+        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, generation: UInt64,
         snapshot: AccountSnapshot, staticCalls: StaticCalls,
         discovery: any Discovery, records: PeerRecords, settings: Peers.Settings, wallClock: any WallClock
     ) {
@@ -114,10 +114,11 @@ final class PeerNetwork {
         self.records = records
         advertising = settings.advertising
         self.snapshot = snapshot
-        announcer = Announcer(speaker: speaker, boot: boot, grease: settings.grease)
-        calls = CallCounter(boot: boot)
+        announcer = Announcer(speaker: speaker, generation: generation, grease: settings.grease)
+        calls = CallCounter(generation: generation)
         labels = OwnLabels(staticCalls)
-        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: settings.lifetime)
+        table = PeerTable(
+            own: speaker.deviceID, ownPosition: Position(generation: generation, seq: 0), lifetime: settings.lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(snapshot)
         machine = AdvertMachine(at: loop.now)
@@ -355,9 +356,9 @@ final class PeerNetwork {
     }
 
     /// Continues in a greater generation, which is already stored.
-    func restart(boot: UInt64) {
-        announcer.restart(boot: boot)
-        calls.boot = boot
+    func restart(generation: UInt64) {
+        announcer.restart(generation: generation)
+        calls.generation = generation
         announce()
     }
 
