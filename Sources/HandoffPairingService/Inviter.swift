@@ -54,7 +54,7 @@ package final class Inviter {
     let log: Logger
     let accountStore: AccountStore
     /// The limit on tried codes for the lifetime of the daemon. Wrong guesses change it.
-    let attempts: PairingAttemptLimiterBox
+    let attempts: PairingAttempts
     /// The addresses of this machine that may be shown.
     private let addresses: PairingAddresses
     var state = State.preparing
@@ -84,7 +84,7 @@ package final class Inviter {
     package init(
         isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
         pairingDiscovery: PairingDiscovery, limits: PairingLimits = PairingLimits(),
-        accountStore: AccountStore, attempts: PairingAttemptLimiterBox, loop: EventLoop, log: Logger
+        accountStore: AccountStore, attempts: PairingAttempts, loop: EventLoop, log: Logger
     ) throws {
         self.isAutomatic = isAutomatic
         self.pairingDiscovery = pairingDiscovery

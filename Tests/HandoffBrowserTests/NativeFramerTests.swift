@@ -73,7 +73,7 @@ struct NativeFramerTests {
 
     @Test func `a message of the maximum length is read`() throws {
         var framer = NativeFramer()
-        let text = #"{"a":""# + String(repeating: "x", count: NativeFramer.longest - 8) + #""}"#
+        let text = #"{"a":""# + String(repeating: "x", count: NativeFramer.maxMessage - 8) + #""}"#
         #expect(try Self.read(&framer, Self.frame(text)).count == 1)
     }
 

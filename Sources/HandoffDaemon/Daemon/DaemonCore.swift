@@ -41,7 +41,7 @@ final class DaemonCore {
     /// The link to the user's desktop; nil if there is none.
     let desktop: DesktopLink?
     /// The remaining attempts for pairing codes. They outlive the windows and this core.
-    let pairingAttempts: PairingAttemptLimiterBox
+    let pairingAttempts: PairingAttempts
     let accountStore: AccountStore
     /// The other devices.
     let peers: Peers
@@ -60,7 +60,7 @@ final class DaemonCore {
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, policy: Policy,
         stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, pairingDiscovery: PairingDiscovery,
-        pairingAttempts: PairingAttemptLimiterBox,
+        pairingAttempts: PairingAttempts,
         apps: DesktopAccess, desktop: DesktopLink?,
         wallClock: any WallClock
     ) throws {
