@@ -4,6 +4,8 @@ import re
 from typing import Optional
 from urllib.parse import unquote
 
+# The number of digits in a pairing code, as `Limits.pairingCodeDigits` of the daemon.
+CODE_DIGITS = 8
 # The maximum length of a link created by a daemon.
 MAX_LENGTH = 512
 _PLACE = r"(?:[A-Za-z0-9.\-]+|\[[A-Za-z0-9.\-:%_]+\]):[1-9][0-9]{0,4}"
@@ -32,8 +34,8 @@ def places(link: str) -> list[str]:
 
 
 def is_code(text: str) -> bool:
-    """Returns whether a text consists of eight digits; spaces and dashes are ignored."""
-    return re.fullmatch(r"[0-9]{8}", re.sub(r"[\s\-–]", "", text)) is not None
+    """Returns whether a text consists of the digits of a code; spaces and dashes are ignored."""
+    return re.fullmatch(rf"[0-9]{{{CODE_DIGITS}}}", re.sub(r"[\s\-–]", "", text)) is not None
 
 
 def error(text: str) -> str:

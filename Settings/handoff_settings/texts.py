@@ -4,6 +4,8 @@ import unicodedata
 
 from gi.repository import GLib
 
+from .link import CODE_DIGITS
+
 # Invisible characters that count as letters or marks (Default_Ignorable_Code_Point of Unicode).
 _INVISIBLE = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0)
 _ZERO_WIDTH_JOINERS = (0x200C, 0x200D)
@@ -34,8 +36,9 @@ def short(identifier: str) -> str:
 
 
 def groups(digits: str) -> str:
-    """Returns eight digits as two groups of four."""
-    return f"{digits[:4]} {digits[4:]}" if len(digits) == 8 else visible(digits)
+    """Returns the digits of a code as two groups of four."""
+    half = CODE_DIGITS // 2
+    return f"{digits[:half]} {digits[half:]}" if len(digits) == CODE_DIGITS else visible(digits)
 
 
 def moment(seconds_ago: float) -> str:

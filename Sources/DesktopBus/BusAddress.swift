@@ -37,7 +37,7 @@ package struct BusAddress: Equatable {
     }
 
     /// True if any of the sockets exists, even if no process listens on it.
-    package var isThere: Bool { paths.contains { access($0, F_OK) == 0 } }
+    package var exists: Bool { paths.contains { access($0, F_OK) == 0 } }
 
     /// For each socket, the folder to watch and the name to expect in it: the socket, or the next
     /// missing parent folder.

@@ -110,8 +110,8 @@ package final class LoginSessions: BusSource, LoopBusDelegate {
             try bus.call(
                 LoopBus.name, LoopBus.path, LoopBus.name, "NameHasOwner", { $0.append(Self.service) },
                 then: { [weak self] reply in
-                    let isThere = reply.flatMap { try? BusReader.flag($0) } ?? true
-                    self?.answered(isThere ? .silent : .absent)
+                    let exists = reply.flatMap { try? BusReader.flag($0) } ?? true
+                    self?.answered(exists ? .silent : .absent)
                 })
         } catch {
             answered(.silent)

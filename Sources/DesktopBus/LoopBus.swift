@@ -111,14 +111,14 @@ final class LoopBus {
     /// Calls `connect` when the socket appears.
     /// - Returns: False if the socket exists, or if its folder cannot be watched.
     private func waitForSocket() -> Bool {
-        guard let place = BusAddress(kind), !place.isThere else { return false }
+        guard let place = BusAddress(kind), !place.exists else { return false }
         do throws(Errno) {
             let watch = try FolderWatch(on: loop) { [weak self] in self?.folderChanged(place) }
             // Repeated, because a folder removed before the watch was set is not reported.
             var folders = place.folders
             while watch.setFolders(folders), place.folders != folders { folders = place.folders }
             // Nor is a socket created before that.
-            guard !place.isThere else { return false }
+            guard !place.exists else { return false }
             self.watch = watch
             return true
         } catch {
@@ -134,7 +134,7 @@ final class LoopBus {
             watch = nil
             // A parent folder or the socket has appeared. For a moment the bus may not listen on it
             // yet, or no longer.
-            if place.isThere || !waitForSocket() {
+            if place.exists || !waitForSocket() {
                 timer = loop.timer(after: Self.pauseBeforeListening, accuracy: .seconds(1)) { [weak self] in
                     self?.connect()
                 }

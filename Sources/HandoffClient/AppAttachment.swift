@@ -155,7 +155,7 @@ package final class AppAttachment {
         case (.attaching, .success):
             fail(.badAnswer("an event before 'attached'"))
         case (.attached, .success(let event)):
-            if let event = order.came(event) { report(.event(event)) }
+            if let event = order.receive(event) { report(.event(event)) }
         case (.attaching, .failure(let error)), (.attached, .failure(let error)):
             if case .lost = error, wasAttached { connectionLost() } else { fail(error) }
         case (.idle, _), (.waiting, _):

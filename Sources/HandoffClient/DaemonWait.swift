@@ -36,7 +36,7 @@ package final class DaemonWait {
     /// socket appears first.
     package func wait(_ backoff: inout Backoff) {
         let delay = backoff.next()
-        let isLongest = watch != nil && delay >= backoff.longest
+        let isLongest = watch != nil && delay >= backoff.maxDelay
         timer = loop.timer(after: isLongest ? max(delay, Self.watchedInterval) : delay) { [weak self] in
             self?.end(appeared: false)
         }

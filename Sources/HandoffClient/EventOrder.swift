@@ -6,7 +6,7 @@ package import HandoffControl
 ///
 /// A plain value; one for each attachment.
 package struct EventOrder {
-    private var asked = 0
+    private var published = 0
     private var answered = 0
     /// Delayed events, in order, each with the number of replies that must arrive first.
     private var waiting: [(after: Int, event: AppEvent)] = []
@@ -15,7 +15,7 @@ package struct EventOrder {
     package init() {}
 
     /// Records a call of `Publish`.
-    package mutating func publishSent() { asked += 1 }
+    package mutating func publishSent() { published += 1 }
 
     /// Records the reply to the oldest unanswered `Publish`. The daemon replies in the order of the
     /// calls.
@@ -29,9 +29,9 @@ package struct EventOrder {
 
     /// Records an event.
     /// - Returns: the event; nil if it is delayed.
-    package mutating func came(_ event: AppEvent) -> AppEvent? {
-        if answered == asked { return event }
-        waiting.append((asked, event))
+    package mutating func receive(_ event: AppEvent) -> AppEvent? {
+        if answered == published { return event }
+        waiting.append((published, event))
         return nil
     }
 }

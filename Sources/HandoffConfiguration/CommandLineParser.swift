@@ -31,18 +31,8 @@ package enum CommandLineParser {
             }
         }
 
-        /// The corresponding setting; nil for a path.
-        var key: ConfigurationKey? {
-            switch self {
-            case .config, .stateDirectory, .socket, .appSocket: nil
-            case .address: .address
-            case .port: .port
-            case .interface: .interface
-            case .discovery: .discovery
-            case .name: .name
-            case .logLevel: .logLevel
-            }
-        }
+        /// The setting with the key of this name; nil for a path.
+        var setting: Setting? { Setting.named(String(word.dropFirst(2))) }
     }
 
     private static let noDesktop = "--no-desktop"
@@ -95,7 +85,7 @@ package enum CommandLineParser {
             throw .unknownOption(name, options: Option.allCases.map(\.word) + flags)
         }
         guard let value = parts.count == 2 ? parts.last : rest.popFirst() else {
-            throw .missingValue(name, value: option.key?.allowed ?? "a path")
+            throw .missingValue(name, value: option.setting?.allowed ?? "a path")
         }
         switch option {
         case .config: try set(&options.configurationFile, value, name)
@@ -103,12 +93,12 @@ package enum CommandLineParser {
         case .socket: try set(&options.controlSocket, value, name)
         case .appSocket: try set(&options.appSocket, value, name)
         case .address, .port, .interface, .discovery, .name, .logLevel:
-            guard let key = option.key else { return }
-            guard key.isRepeatable || !options.settings.contains(where: { $0.key == key }) else {
+            guard let setting = option.setting else { return }
+            guard setting.isRepeatable || !options.settings.contains(where: { $0.setting == setting }) else {
                 throw .repeatedOption(name)
             }
             options.settings.append(
-                ConfigurationEntry(key: key, value: value.systemTextRepaired, origin: .option(name)))
+                ConfigurationEntry(setting: setting, value: value.systemTextRepaired, origin: .option(name)))
         }
     }
 

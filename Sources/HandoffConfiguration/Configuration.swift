@@ -3,12 +3,13 @@ package import HandoffModel
 package import HandoffProtocol
 package import LoopIO
 
-/// The settings of the daemon. The initial values are the defaults.
+/// The values of the settings of the daemon. The initial values are the defaults. `Setting.all`
+/// has the key, the type and the description of each.
 ///
 /// If a setting is given several times, the source with the highest precedence wins: command line,
 /// environment, the user's file, the system's file, default.
 package struct Configuration: Sendable, Equatable {
-    /// The name shown on other devices, at most 64 bytes of UTF-8; nil means the machine's name.
+    /// The name shown on other devices; nil means the machine's name.
     package var name: String?
 
     /// The discovery method.
@@ -68,12 +69,8 @@ package struct Configuration: Sendable, Equatable {
     package init() {}
 
     /// Returns the settings that differ from an earlier configuration and only take effect when the
-    /// daemon restarts: the name, and those of sockets and discovery.
-    package func settingsForNextStart(since former: Configuration) -> [ConfigurationKey] {
-        [
-            name == former.name ? nil : .name, discovery == former.discovery ? nil : .discovery,
-            port == former.port ? nil : .port, address == former.address ? nil : .address,
-            interfaces == former.interfaces ? nil : .interface,
-        ].compactMap { $0 }
+    /// daemon restarts.
+    package func settingsForNextStart(since former: Configuration) -> [Setting] {
+        Setting.all.filter { $0.applies == .atNextStart && !$0.isEqual(in: self, and: former) }
     }
 }

@@ -20,15 +20,15 @@ package struct ConfigurationEntry: Sendable, Equatable {
         }
     }
 
-    package let key: ConfigurationKey
+    package let setting: Setting
 
     /// The value without surrounding spaces. Empty means the default.
     package let value: String
 
     package let origin: Origin
 
-    package init(key: ConfigurationKey, value: String, origin: Origin) {
-        self.key = key
+    package init(setting: Setting, value: String, origin: Origin) {
+        self.setting = setting
         self.value = value
         self.origin = origin
     }

@@ -14,7 +14,7 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
     static func invalidValue(_ entry: ConfigurationEntry) -> ConfigurationError {
         ConfigurationError(
             place: entry.origin.description,
-            message: "'\(shown(entry.value))' is not valid for \(entry.key.rawValue): expected \(entry.key.allowed)"
+            message: "'\(shown(entry.value))' is not valid for \(entry.setting.key): expected \(entry.setting.allowed)"
                 + commentAdvice(entry.value))
     }
 
@@ -22,12 +22,12 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
     static func repeatedKey(_ entry: ConfigurationEntry, first: ConfigurationEntry) -> ConfigurationError {
         ConfigurationError(
             place: entry.origin.description,
-            message: "\(entry.key.rawValue) is already set (\(first.origin)) and may be set only once")
+            message: "\(entry.setting.key) is already set (\(first.origin)) and may be set only once")
     }
 
     /// The key does not exist.
     static func unknownKey(_ word: String, path: String, line: Int) -> ConfigurationError {
-        let keys = ConfigurationKey.allCases.map(\.rawValue)
+        let keys = Setting.all.map(\.key)
         return ConfigurationError(
             place: "\(path):\(line)",
             message: "unknown key '\(shown(word))'" + suggestion(word, among: keys)
@@ -36,7 +36,7 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 
     /// A variable with the prefix of settings does not denote one.
     static func unknownVariable(_ name: String) -> ConfigurationError {
-        let names = ConfigurationKey.allCases.map(\.variable)
+        let names = Setting.all.map(\.variable)
         return ConfigurationError(
             place: "environment variable \(shown(name))",
             message: "unknown setting" + suggestion(name, among: names)
@@ -63,7 +63,7 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 
     /// The key of a policy does not exist.
     static func unknownPolicyKey(_ word: String, path: String, line: Int) -> ConfigurationError {
-        let keys = PolicyKey.allCases.map(\.rawValue)
+        let keys = PolicyKey.all.map(\.key)
         return ConfigurationError(
             place: "\(path):\(line)",
             message: "unknown key '\(shown(word))'" + suggestion(word, among: keys)
@@ -76,7 +76,7 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
     ) -> ConfigurationError {
         ConfigurationError(
             place: "\(path):\(line)",
-            message: "'\(shown(value))' is not valid for \(key.rawValue): expected \(key.allowed)"
+            message: "'\(shown(value))' is not valid for \(key.key): expected \(key.allowed)"
                 + commentAdvice(value))
     }
 

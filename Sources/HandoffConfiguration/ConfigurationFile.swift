@@ -10,24 +10,24 @@ package enum ConfigurationFile {
     package static let lineByteLimit = 1024
 
     /// The allowed headings. They are optional and do not change the meaning of keys.
-    package static let sections = ["device", "network", "activities", "log"]
+    package static let sections = Setting.Section.allCases.map(\.rawValue)
 
     /// Parses the settings of a file, in order. Does not validate values.
     ///
     /// - Parameter path: the path in error messages.
     package static func parse(_ bytes: [UInt8], path: String) throws(ConfigurationError) -> [ConfigurationEntry] {
         var entries: [ConfigurationEntry] = []
-        var first: [ConfigurationKey: ConfigurationEntry] = [:]
+        var first: [Setting: ConfigurationEntry] = [:]
         for line in try lines(bytes, path: path, sections: sections) {
-            guard let key = ConfigurationKey(rawValue: line.word) else {
+            guard let setting = Setting.named(line.word) else {
                 throw .unknownKey(line.word, path: path, line: line.number)
             }
             let entry = ConfigurationEntry(
-                key: key, value: line.value, origin: .file(path: path, line: line.number))
-            if let earlier = first[entry.key], !entry.key.isRepeatable {
+                setting: setting, value: line.value, origin: .file(path: path, line: line.number))
+            if let earlier = first[setting], !setting.isRepeatable {
                 throw .repeatedKey(entry, first: earlier)
             }
-            first[entry.key] = entry
+            first[setting] = entry
             entries.append(entry)
         }
         return entries

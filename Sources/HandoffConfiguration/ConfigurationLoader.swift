@@ -67,15 +67,15 @@ package struct ConfigurationLoader: Sendable {
 
     /// Returns the settings of the environment, ordered by key. Lists are separated by commas.
     private func variables() throws(ConfigurationError) -> [ConfigurationEntry] {
-        let known = Set(ConfigurationKey.allCases.map(\.variable))
-        let unknown = environment.keys.filter { $0.hasPrefix(ConfigurationKey.variablePrefix) && !known.contains($0) }
+        let known = Set(Setting.all.map(\.variable))
+        let unknown = environment.keys.filter { $0.hasPrefix(Setting.variablePrefix) && !known.contains($0) }
         if let name = unknown.min() { throw .unknownVariable(name) }
         var entries: [ConfigurationEntry] = []
-        for key in ConfigurationKey.allCases {
-            guard let text = environment[key.variable]?.systemTextRepaired else { continue }
-            let values = key.isRepeatable ? text.split(separator: ",").map(String.init) : [text]
+        for setting in Setting.all {
+            guard let text = environment[setting.variable]?.systemTextRepaired else { continue }
+            let values = setting.isRepeatable ? text.split(separator: ",").map(String.init) : [text]
             for value in values.isEmpty ? [""] : values {
-                entries.append(ConfigurationEntry(key: key, value: value, origin: .variable(key.variable)))
+                entries.append(ConfigurationEntry(setting: setting, value: value, origin: .variable(setting.variable)))
             }
         }
         return entries
@@ -86,10 +86,10 @@ package struct ConfigurationLoader: Sendable {
     package static func overlay(
         _ entries: [ConfigurationEntry], on configuration: inout Configuration
     ) throws(ConfigurationError) {
-        var seen: Set<ConfigurationKey> = []
+        var seen: Set<Setting> = []
         for entry in entries {
-            if seen.insert(entry.key).inserted { entry.key.reset(in: &configuration) }
-            guard entry.key.apply(entry.value, to: &configuration) else { throw .invalidValue(entry) }
+            if seen.insert(entry.setting).inserted { entry.setting.reset(in: &configuration) }
+            guard entry.setting.apply(entry.value, to: &configuration) else { throw .invalidValue(entry) }
         }
     }
 }

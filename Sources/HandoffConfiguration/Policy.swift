@@ -53,30 +53,30 @@ package struct Policy: Sendable, Equatable {
     /// The forbidden devices.
     package var forbiddenDevices: Set<DeviceID> { Set(devices.keys) }
 
-    /// Adds one line.
-    ///
-    /// - Parameter place: file and line, reported when something is forbidden.
-    /// - Returns: false if the value is not allowed, or there are too many items.
-    mutating func add(_ key: PolicyKey, _ value: String, place: String) -> Bool {
-        switch key {
-        case .advertise: return forbid(.advertise, value, place)
-        case .receive: return forbid(.receive, value, place)
-        case .forbidType:
-            guard types.count < Self.maxItems, let pattern = TypePattern(value) else { return false }
-            types.append((pattern, place))
-        case .forbidApp:
-            guard apps.count < Self.maxItems, (1...255).contains(value.utf8.count) else { return false }
-            apps[value] = apps[value] ?? place
-        case .forbidDevice:
-            guard devices.count < Self.maxItems, let device = DeviceID(hex: value) else { return false }
-            devices[device] = devices[device] ?? place
-        }
+    // The following add the value of one line. `place` is its file and line, reported when something
+    // is forbidden. They return false if the value is not allowed, or there are too many items.
+
+    mutating func setAllowed(_ value: String, _ direction: SwitchDirection, place: String) -> Bool {
+        guard let isAllowed = ValueText.truth(value) else { return false }
+        if !isAllowed { directions[direction] = directions[direction] ?? place }
         return true
     }
 
-    private mutating func forbid(_ direction: SwitchDirection, _ value: String, _ place: String) -> Bool {
-        guard let isAllowed = ValueText.truth(value) else { return false }
-        if !isAllowed { directions[direction] = directions[direction] ?? place }
+    mutating func forbidType(_ value: String, place: String) -> Bool {
+        guard types.count < Self.maxItems, let pattern = TypePattern(value) else { return false }
+        types.append((pattern, place))
+        return true
+    }
+
+    mutating func forbidApp(_ value: String, place: String) -> Bool {
+        guard apps.count < Self.maxItems, (1...255).contains(value.utf8.count) else { return false }
+        apps[value] = apps[value] ?? place
+        return true
+    }
+
+    mutating func forbidDevice(_ value: String, place: String) -> Bool {
+        guard devices.count < Self.maxItems, let device = DeviceID(hex: value) else { return false }
+        devices[device] = devices[device] ?? place
         return true
     }
 

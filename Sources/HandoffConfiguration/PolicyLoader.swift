@@ -34,10 +34,10 @@ package struct PolicyLoader: Sendable {
         _ bytes: [UInt8], path: String, to policy: inout Policy
     ) throws(ConfigurationError) {
         for line in try ConfigurationFile.lines(bytes, path: path, sections: sections) {
-            guard let key = PolicyKey(rawValue: line.word) else {
+            guard let key = PolicyKey.named(line.word) else {
                 throw .unknownPolicyKey(line.word, path: path, line: line.number)
             }
-            guard policy.add(key, line.value, place: "\(path):\(line.number)") else {
+            guard key.add(line.value, to: &policy, place: "\(path):\(line.number)") else {
                 throw .invalidPolicy(line.value, of: key, path: path, line: line.number)
             }
         }

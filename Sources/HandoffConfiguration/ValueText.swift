@@ -54,6 +54,21 @@ package enum ValueText {
         return !overflow && range.contains(total) ? total : nil
     }
 
+    /// Returns a duration in the form that `duration` parses, in the largest unit that is exact.
+    static func text(_ duration: Duration) -> String {
+        let milliseconds = duration.components.seconds * 1000 + duration.components.attoseconds / 1_000_000_000_000_000
+        for (unit, size) in [("h", 3_600_000), ("min", 60_000), ("s", 1000)] as [(String, Int64)]
+        where milliseconds.isMultiple(of: size) && (milliseconds > 0 || unit == "s") {
+            return "\(milliseconds / size) \(unit)"
+        }
+        return "\(milliseconds) ms"
+    }
+
+    /// Returns a number of bytes in the form that `byteCount` parses.
+    static func text(byteCount: Int) -> String {
+        byteCount.isMultiple(of: 1024) ? "\(byteCount / 1024) KiB" : "\(byteCount)"
+    }
+
     /// Validates a display name: 1 to `limit` bytes, no control characters, no space at either end.
     package static func displayName(_ text: String, limit: Int) -> String? {
         let isPlain = text.unicodeScalars.allSatisfy { scalar in

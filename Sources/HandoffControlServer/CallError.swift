@@ -233,8 +233,8 @@ package struct CallError: Error {
     }
 
     /// The requested direction is switched off here.
-    package static func switchedOff(_ hold: ControlRestriction) -> CallError {
-        CallError(name: ControlErrorName.switchedOff.rawValue, parameters: hold.json)
+    package static func switchedOff(_ restriction: ControlRestriction) -> CallError {
+        CallError(name: ControlErrorName.switchedOff.rawValue, parameters: restriction.json)
     }
 
     /// A continuation has failed.

@@ -90,7 +90,7 @@ package final class HandlerReader: Sendable {
                 take(path) { (installed) throws(HandlerFileError) in
                     try Handler.declared(
                         byManifest: bytes, stem: stem, path: path, installed: installed,
-                        isThere: { programs.find($0) != nil })
+                        exists: { programs.find($0) != nil })
                 }
             }
         }
@@ -132,7 +132,7 @@ package final class HandlerReader: Sendable {
                 }
                 return try Handler.declared(
                     byDesktopEntry: bytes, id: id, path: path, installed: installed, locale: locale,
-                    isThere: { programs.find($0) != nil })
+                    exists: { programs.find($0) != nil })
             }
         }
 

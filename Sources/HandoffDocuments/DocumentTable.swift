@@ -1,7 +1,7 @@
 package import HandoffModel
 
 /// The files named in the `userInfo` of one activity, and the URLs sent in their place. The table
-/// does not access the file system. The caller does, and passes the results to `learned`.
+/// does not access the file system. The caller does, and passes the results to `update`.
 package struct DocumentTable: Sendable {
     /// The known facts about a file.
     package struct Answer: Sendable, Equatable {
@@ -47,7 +47,7 @@ package struct DocumentTable: Sendable {
     }
 
     /// Stores facts about files. A file keeps its number.
-    package mutating func learned(_ answers: [String: Answer]) {
+    package mutating func update(_ answers: [String: Answer]) {
         for (text, answer) in answers.sorted(by: { $0.key < $1.key }) {
             guard entries[text] != nil || entries.count < Self.maxKnown else { continue }
             var fetch = entries[text]?.fetch

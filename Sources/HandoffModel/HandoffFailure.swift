@@ -232,7 +232,7 @@ extension HandoffFailure {
     /// device's own, so that its advice is not mistaken for this device's.
     ///
     /// - Parameter device: The local name of the device.
-    package func told(by device: String) -> HandoffFailure {
+    package func reported(by device: String) -> HandoffFailure {
         switch reason {
         case "unknownActivity": .unknownActivity(device: device)
         case "ownerGone": .ownerGone(device: device)

@@ -33,4 +33,8 @@ package enum Limits {
     package static let requiredKey = 1024
     /// The maximum length of an app's identifier or version, in bytes.
     package static let appName = 255
+    /// The number of digits in a pairing code.
+    package static let pairingCodeDigits = 8
+    /// The time for which a pairing window is open, and the time limit of an attempt to join.
+    package static let pairingWindowLifetime = Duration.seconds(180)
 }

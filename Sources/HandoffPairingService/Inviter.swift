@@ -54,7 +54,7 @@ package final class Inviter {
     let log: Logger
     let accountStore: AccountStore
     /// The limit on tried codes for the lifetime of the daemon. Wrong guesses change it.
-    let attempts: PairingAttemptLimiterBox
+    let attempts: PairingAttempts
     /// The addresses of this machine that may be shown.
     private let addresses: PairingAddresses
     var state = State.preparing
@@ -84,7 +84,7 @@ package final class Inviter {
     package init(
         isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
         pairingDiscovery: PairingDiscovery, limits: PairingLimits = PairingLimits(),
-        accountStore: AccountStore, attempts: PairingAttemptLimiterBox, loop: EventLoop, log: Logger
+        accountStore: AccountStore, attempts: PairingAttempts, loop: EventLoop, log: Logger
     ) throws {
         self.isAutomatic = isAutomatic
         self.pairingDiscovery = pairingDiscovery
@@ -137,14 +137,14 @@ package final class Inviter {
             let link = try PairingLink(candidates: places)
             let (linkSalt, linkPassword) = try PairingPassword.salted(link)
             state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
-            timer = loop.timer(after: PairingProtocol.windowLifetime) { [weak self] in self?.timePassed() }
+            timer = loop.timer(after: Limits.pairingWindowLifetime) { [weak self] in self?.timePassed() }
             announcer = PairingAnnouncer(pairingDiscovery, port: port)
             delegate?.inviter(
                 self,
                 tells: .opened(
                     PairingWindowDescription(
                         code: digits?.code.digits, link: link.text, addresses: places,
-                        seconds: Int(PairingProtocol.windowLifetime.components.seconds))))
+                        seconds: Int(Limits.pairingWindowLifetime.components.seconds))))
             rearm()
         } catch {
             end(.inviterFailed("\(error)"))

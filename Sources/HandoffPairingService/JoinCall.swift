@@ -1,5 +1,6 @@
 import HandoffCrypto
 import HandoffLog
+import HandoffModel
 import HandoffPairing
 import HandoffTLS
 import HandoffTransport
@@ -162,7 +163,7 @@ final class JoinCall {
         case .inviter(let inviter):
             state = .waiting(inviter)
             // The inviter ends the call in time. After this longer wait it is considered offline.
-            wait(PairingProtocol.windowLifetime + PairingProtocol.answerGrace + PairingProtocol.transferTimeout)
+            wait(Limits.pairingWindowLifetime + PairingProtocol.answerGrace + PairingProtocol.transferTimeout)
             delegate?.call(self, reached: inviter)
         case .account(let account):
             guard case .waiting(let inviter) = state else { return }

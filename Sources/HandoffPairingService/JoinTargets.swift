@@ -95,7 +95,7 @@ package struct JoinTargets {
         if wasGuess { guesses += 1 }
         guard let index = targets.firstIndex(where: { $0.instance == instance }) else { return }
         let failures = targets[index].failures
-        let backoff = min(limits.retry.first * (1 << min(failures, 8)), limits.retry.most)
+        let backoff = min(limits.retry.minDelay * (1 << min(failures, 8)), limits.retry.maxDelay)
         targets[index].failures += 1
         targets[index].isBusy = false
         if case .silent = end {} else { targets[index].hasResponded = true }

@@ -5,7 +5,7 @@ package import LoopIO
 /// value.
 package struct PairingAddresses: Sendable {
     /// Maximum number of addresses that are shown and put into a link.
-    package static let most = 8
+    package static let maxAddresses = 8
 
     /// The only address to listen on, or nil for all.
     package let only: IPAddress?
@@ -51,7 +51,7 @@ package struct PairingAddresses: Sendable {
         let ranked = fitting.map(\.address).enumerated().sorted { one, other in
             (Self.rank(one.element), one.offset) < (Self.rank(other.element), other.offset)
         }
-        return ranked.prefix(Self.most).map(\.element)
+        return ranked.prefix(Self.maxAddresses).map(\.element)
     }
 
     /// Returns whether there is a network on which to find other devices: an address that is not

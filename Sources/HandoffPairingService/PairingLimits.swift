@@ -1,3 +1,4 @@
+internal import HandoffModel
 package import HandoffTransport
 
 /// Resource limits and timeouts of pairing. Tests reduce them.
@@ -14,9 +15,9 @@ package struct PairingLimits: Sendable {
     /// refused it.
     package var settling: Duration = .seconds(3)
     /// Time limit of an attempt to join: as long as a window can be open.
-    package var join: Duration = .seconds(180)
+    package var join: Duration = Limits.pairingWindowLifetime
     /// Delay before a joiner calls the same inviter again: first and maximum.
-    package var retry: (first: Duration, most: Duration) = (.milliseconds(50), .seconds(1))
+    package var retry: (minDelay: Duration, maxDelay: Duration) = (.milliseconds(50), .seconds(1))
 
     /// Creates the limits of the protocol.
     package init() {}
@@ -29,16 +30,16 @@ extension TransportLimits {
         var limits = TransportLimits()
         limits.maxUngated = 32
         limits.maxUngatedPerSource = .max
-        limits.gate = .seconds(2)
+        limits.gateTimeout = .seconds(2)
         // The time limits of `PairingWindow` and of the joiner's call include the TLS handshake.
-        limits.handshake = nil
-        limits.linger = .seconds(1)
+        limits.handshakeTimeout = nil
+        limits.lingerTimeout = .seconds(1)
         // Failed peers must not hold our sockets. The alert has been sent, and arrives unless the
         // peer sent more data.
-        limits.alert = .zero
+        limits.alertTimeout = .zero
         limits.maxAttemptsPerAddress = .max
         limits.headStart = .milliseconds(250)
-        limits.dial = .seconds(5)
+        limits.dialTimeout = .seconds(5)
         return limits
     }
 }

@@ -40,7 +40,7 @@ package struct PeerRecord {
 /// device, or this device is joining.
 struct Detection {
     let instance: String
-    let way: LinkPool.Way
+    let route: LinkPool.Route
     /// The time at which the mark expires. After that, the member is not called because of it.
     let expires: MonotonicInstant
     /// True if the latest record still has the mark. A record without it may have had no room for

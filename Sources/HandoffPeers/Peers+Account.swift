@@ -21,7 +21,7 @@ extension Peers {
     ) {
         let snapshot = accountStore.snapshot
         let removed = routesToRemoved(from: former, to: present)
-        let news = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
+        let added = present.roster.ordered.filter { !(former?.roster.contains($0.id) ?? false) }
 
         records.accountChanged(snapshot)
         network.take(snapshot)
@@ -30,8 +30,8 @@ extension Peers {
 
         network.accountChanged()
         discovery.setMembership(network.membership)
-        for (device, way) in removed { pool.notifyRemoved(device, way) }
-        sync.accountChanged(news: news, hasNewEpoch: former?.held?.record != present.held?.record)
+        for (device, route) in removed { pool.notifyRemoved(device, route) }
+        sync.accountChanged(added: added, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
         staticPeers.accountChanged(live: snapshot.live)
     }
@@ -40,11 +40,11 @@ extension Peers {
     /// They are notified if they can be reached now.
     private func routesToRemoved(
         from former: AccountState?, to present: AccountState
-    ) -> [(device: DeviceID, way: LinkPool.Way)] {
+    ) -> [(device: DeviceID, route: LinkPool.Route)] {
         guard let former, present.view.isLive(accountStore.deviceID) else { return [] }
         return former.view.live.subtracting(present.view.live).compactMap { device in
             guard present.isRemoved(device, by: accountStore.deviceID), !pool.isConnected(device) else { return nil }
-            return network.ways(to: device).first { !$0.isIntroduction }.map { (device, $0) }
+            return network.routes(to: device).first { !$0.isIntroduction }.map { (device, $0) }
         }
     }
 }

@@ -92,7 +92,7 @@ package final class Peers {
             loop: loop, log: log.named("peers"), socket: try DatagramSocket(port.udp, on: loop),
             speaker: Announcer.Speaker(
                 deviceID: accountStore.deviceID, key: stored.identity, kind: .other, port: port.port),
-            boot: stored.boot, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
+            generation: stored.generation, snapshot: snapshot, staticCalls: StaticCalls(stored.callers.latest),
             discovery: discovery, records: records, settings: settings, wallClock: wallClock)
         pool = LinkPool(
             loop: loop, log: log.named("links"), dialer: dialer, records: records, snapshot: snapshot,
@@ -174,7 +174,7 @@ package final class Peers {
 
     /// Announces the local offers if they have changed.
     package func offersChanged() {
-        network.say()
+        network.announce()
     }
 
     /// Announces again because the set of announced offers, or of devices that receive them, may
@@ -209,7 +209,7 @@ package final class Peers {
 
     /// Continues in a greater generation, which is already stored.
     package func restart(generation: UInt64) {
-        network.restart(boot: generation)
+        network.restart(generation: generation)
     }
 
     // MARK: - Configured addresses
@@ -231,7 +231,7 @@ package final class Peers {
             accountStore.snapshot.others, statements: state.roster.encoded(), on: loop,
             link: { [pool] in $1(pool.link(to: $0)) },
             completion: { [self] in
-                let notified = leaveNotifier?.told ?? []
+                let notified = leaveNotifier?.notified ?? []
                 leaveNotifier = nil
                 completion(notified)
             })

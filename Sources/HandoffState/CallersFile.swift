@@ -21,16 +21,18 @@ package struct CallersFile: Sendable, Equatable {
         var latest: [DeviceID: Gate.Serial] = [:]
         for line in bytes.split(separator: UInt8(ascii: "\n")) {
             let words = line.split(separator: UInt8(ascii: " ")).map { String(decoding: $0, as: UTF8.self) }
-            guard words.count == 3, let device = DeviceID(hex: words[0]), let boot = UInt64(words[1]),
+            guard words.count == 3, let device = DeviceID(hex: words[0]), let generation = UInt64(words[1]),
                 let call = UInt32(words[2])
             else { continue }
-            latest[device] = Gate.Serial(boot: boot, call: call)
+            latest[device] = Gate.Serial(generation: generation, call: call)
         }
         self.latest = latest
     }
 
     /// Encodes the file.
     package func encoded() -> [UInt8] {
-        latest.sorted { $0.key < $1.key }.flatMap { Array("\($0.key.hex) \($0.value.boot) \($0.value.call)\n".utf8) }
+        latest.sorted { $0.key < $1.key }.flatMap {
+            Array("\($0.key.hex) \($0.value.generation) \($0.value.call)\n".utf8)
+        }
     }
 }

@@ -7,7 +7,7 @@ package struct NetworksFile: Sendable, Equatable {
     /// Maximum size of a file in bytes.
     static let maxFile = 64 * 1024
     /// Maximum number of networks.
-    package static let most = 256
+    package static let maxEntries = 256
     /// Maximum length of a name in bytes.
     package static let maxNameLength = 64
 
@@ -59,7 +59,7 @@ package struct NetworksFile: Sendable, Equatable {
             entries[index] = entry
             return true
         }
-        guard entries.count < Self.most else { return false }
+        guard entries.count < Self.maxEntries else { return false }
         entries.append(entry)
         return true
     }

@@ -43,7 +43,7 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .boot: FileFormat.boot.maxFile
         case .peers: TextSeal.byteCount + PeersFile.maxFile
         case .apps: TextSeal.byteCount + AppSwitches.maxFile
-        case .claims: TextSeal.byteCount + ClaimHistory.longest
+        case .claims: TextSeal.byteCount + ClaimHistory.maxBytes
         case .switches: TextSeal.byteCount + Switches.maxFile
         case .networks: TextSeal.byteCount + NetworksFile.maxFile
         case .contact: TextSeal.byteCount + ContactFile.maxFile

@@ -22,16 +22,16 @@ extension StateFolder: AccountPersistence {
         fileLock: FileLock = { flock($0, LOCK_EX | LOCK_NB) }
     ) throws(StateError) -> StoredState {
         let folder = try StateFolder(locking: path, fileSync: fileSync, fileLock: fileLock)
-        let boot = try folder.decode(.boot, GenerationFile.decode)
+        let generation = try folder.decode(.boot, GenerationFile.decode)
         let peers = try folder.readPeers()
         let apps = try folder.readApps()
         let switches = try folder.readSwitches()
 
         let member = try folder.member()
-        let next = GenerationFile.next(stored: boot, now: now)
-        try folder.store(boot: next)
+        let next = GenerationFile.next(stored: generation, now: now)
+        try folder.store(generation: next)
         return StoredState(
-            folder: folder, identity: member.identity, account: member.account, boot: next, peers: peers,
+            folder: folder, identity: member.identity, account: member.account, generation: next, peers: peers,
             apps: apps, claims: try folder.readClaims(), switches: switches, networks: try folder.readNetworks(),
             contact: folder.readContact(),
             callers: try folder.readText(.callers).map(CallersFile.init(decoding:)) ?? CallersFile())
@@ -97,8 +97,8 @@ extension StateFolder: AccountPersistence {
     }
 
     /// Writes the generation number after a peer reported a greater one (`GenerationFile.raised`).
-    package func store(boot: UInt64) throws(StateError) {
-        try replace(.boot, GenerationFile.encode(boot))
+    package func store(generation: UInt64) throws(StateError) {
+        try replace(.boot, GenerationFile.encode(generation))
     }
 
     /// Writes the list of static peers.

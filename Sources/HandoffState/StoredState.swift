@@ -11,7 +11,7 @@ package struct StoredState: Sendable {
     /// The account, or nil while the device is in none.
     package let account: AccountState?
     /// The generation number of this start, greater than all earlier ones.
-    package let boot: UInt64
+    package let generation: UInt64
     /// Static peers.
     package let peers: PeersFile
     /// Apps that are switched off.
@@ -30,18 +30,18 @@ package struct StoredState: Sendable {
     /// The content of the folder after `StateFolder.resetIdentity`: a new identity and no account.
     ///
     /// - Parameters:
-    ///   - boot: the generation number of this start, as now stored.
+    ///   - generation: the generation number of this start, as now stored.
     ///   - peers: static peers, as now stored.
     ///   - apps: switched-off apps, as now stored.
     ///   - claims: claims of apps in the order first seen.
     ///   - switches: switched-off directions, as now stored.
     ///   - networks: the known networks, as now stored.
     package func renewed(
-        identity: SigningKey, boot: UInt64, peers: PeersFile, apps: AppSwitches, claims: ClaimHistory,
+        identity: SigningKey, generation: UInt64, peers: PeersFile, apps: AppSwitches, claims: ClaimHistory,
         switches: Switches, networks: NetworksFile
     ) -> StoredState {
         StoredState(
-            folder: folder, identity: identity, account: nil, boot: boot, peers: peers, apps: apps,
+            folder: folder, identity: identity, account: nil, generation: generation, peers: peers, apps: apps,
             claims: claims, switches: switches, networks: networks, contact: nil, callers: CallersFile())
     }
 }

@@ -120,7 +120,7 @@ package final class ReceiverTransfer {
     package func start() {
         stream.onEnd = { [weak self] in self?.endReceived() }
         stream.onError = { [weak self] _ in
-            self?.advance { $0.lose(TransferFailure(.gone, "the connection to the daemon was lost")) }
+            self?.advance { $0.abort(TransferFailure(.gone, "the connection to the daemon was lost")) }
         }
         stream.onRead = { [weak self] bytes in self?.received(bytes) }
     }
@@ -323,7 +323,7 @@ package final class ReceiverTransfer {
         let refusals: [AppErrorName] = [.positionPassed, .invalidDescriptor, .fileFailed]
         guard case .refused(let refusal) = error, case .undecided(let length) = consumer,
             refusals.contains(where: { $0.rawValue == refusal.name })
-        else { return advance { $0.lose(TransferFailure(daemon: error, "cannot write \(part.path)")) } }
+        else { return advance { $0.abort(TransferFailure(daemon: error, "cannot write \(part.path)")) } }
         // The daemon cannot use this file, or not now. The bytes arrive over the connection.
         consumer = .file(left: length)
         advance { $0.ready() }

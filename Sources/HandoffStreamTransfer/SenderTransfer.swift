@@ -71,7 +71,7 @@ package final class SenderTransfer {
     package func start() {
         stream.onEnd = { [weak self] in self?.advance { $0.endReceived() } }
         stream.onError = { [weak self] _ in
-            self?.advance { $0.lose(TransferFailure(.gone, "the connection to the daemon was lost")) }
+            self?.advance { $0.abort(TransferFailure(.gone, "the connection to the daemon was lost")) }
         }
         stream.onDrained = { [weak self] in self?.readMore() }
         stream.onRead = { [weak self] bytes in self?.advance { $0.received(bytes) } }

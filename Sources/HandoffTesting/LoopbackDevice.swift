@@ -9,7 +9,7 @@ import LoopIO
 public final class LoopbackDevice: Sendable {
     /// The name of the device.
     public let name: String
-    /// The socket for apps: for `HandoffConfiguration.socketPath`, or `$HANDOFF_SOCKET` of another
+    /// The socket for apps: for `HandoffApplication.Configuration.socketPath`, or `$HANDOFF_SOCKET` of another
     /// program.
     public let socketPath: String
     private let core: LoopbackCore
@@ -35,7 +35,7 @@ public final class LoopbackDevice: Sendable {
         activityTypes: [String] = [], callbackQueue: DispatchQueue = .main
     ) -> HandoffApplication {
         HandoffApplication(
-            configuration: HandoffConfiguration(
+            configuration: HandoffApplication.Configuration(
                 identifier: identifier, version: version, teamIdentifier: teamIdentifier, activityTypes: activityTypes,
                 socketPath: socketPath), callbackQueue: callbackQueue)
     }

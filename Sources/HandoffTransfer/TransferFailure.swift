@@ -100,7 +100,7 @@ extension TransferFailure: CustomStringConvertible {
 extension TransferFailure {
     /// Creates a failure with the same message for both devices.
     /// - Parameter message: at most 1,024 bytes that reveal nothing about this device.
-    package static func told(_ reason: Reason, _ message: String) -> TransferFailure {
+    package static func shared(_ reason: Reason, _ message: String) -> TransferFailure {
         TransferFailure(reason, message, peerMessage: message, isReported: false)
     }
 

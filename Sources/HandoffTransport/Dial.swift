@@ -27,7 +27,7 @@ package final class Dial {
         self.completion = completion
         candidates = target.candidates.map { ($0, target) }
         known = Set(target.candidates)
-        deadline = dialer.loop.timer(after: dialer.limits.dial) { [weak self] in self?.deadlinePassed() }
+        deadline = dialer.loop.timer(after: dialer.limits.dialTimeout) { [weak self] in self?.deadlinePassed() }
         headStart = dialer.loop.timer(after: dialer.limits.headStart) { [weak self] in self?.startNext() }
         startNext()
     }

@@ -29,7 +29,7 @@ package struct GateTable {
     package init(limits: TransportLimits) {
         limit = max(limits.maxUngated, 1)
         perSource = limits.maxUngatedPerSource
-        time = limits.gate
+        time = limits.gateTimeout
     }
 
     /// The number of connections.

@@ -64,7 +64,7 @@ package final class OpeningListener {
         table = GateTable(limits: limits)
         try TCP.configure(descriptor.raw)  // accept(2) copies the options to each connection
         listener = try Listener(adopting: descriptor, on: loop)
-        timer = loop.timer(after: limits.gate) { [weak self] in self?.deadlinePassed() }
+        timer = loop.timer(after: limits.gateTimeout) { [weak self] in self?.deadlinePassed() }
         listener.onAccept = { [weak self] descriptor, address in
             guard let address else { return }
             self?.accept(descriptor, from: address)

@@ -75,7 +75,7 @@ package final class PeerConnection {
         self.limits = limits
         self.stream = stream
         self.session = session
-        deadline = limits.handshake.map { loop.timer(after: $0) { [weak self] in self?.deadlinePassed() } }
+        deadline = limits.handshakeTimeout.map { loop.timer(after: $0) { [weak self] in self?.deadlinePassed() } }
     }
 
     /// The peer's key; nil unless the connection is open, or if the context does not require one.
@@ -330,7 +330,7 @@ package final class PeerConnection {
     private func shutDown(_ end: ConnectionEnd, isInOwnerCall: Bool = false) {
         session.close()
         sendCiphertext(isInOwnerCall: isInOwnerCall)
-        stream.finish(within: isInOwnerCall ? limits.linger : limits.alert)
+        stream.finish(within: isInOwnerCall ? limits.lingerTimeout : limits.alertTimeout)
         finish(end, isInOwnerCall)
     }
 

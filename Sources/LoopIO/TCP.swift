@@ -28,19 +28,20 @@ package enum TCP {
         return count < 0 ? nil : Int(count)
     }
 
+    /// The silence after which probes start (TCP_KEEPIDLE), in seconds.
+    private static let keepAliveDelay: Int32 = 30
+    /// The time between probes (TCP_KEEPINTVL), in seconds.
+    private static let keepAliveInterval: Int32 = 10
+    /// The number of unanswered probes that end the connection (TCP_KEEPCNT).
+    private static let maxKeepAliveProbes: Int32 = 3
+
     /// Sends small messages immediately (TCP_NODELAY) and detects a silent peer (SO_KEEPALIVE).
-    /// - Parameters:
-    ///   - idle: the silence after which probes start, in whole seconds.
-    ///   - interval: the time between probes, in whole seconds.
-    ///   - count: unanswered probes that end the connection.
-    package static func configure(
-        _ descriptor: Int32, idle: Duration = .seconds(30), interval: Duration = .seconds(10), count: Int32 = 3
-    ) throws(Errno) {
+    package static func configure(_ descriptor: Int32) throws(Errno) {
         try setOption(descriptor, CLINUX_NO_DELAY, 1)
         try setOption(descriptor, CLINUX_KEEPALIVE, 1)
-        try setOption(descriptor, CLINUX_KEEP_IDLE, Int32(clamping: idle.components.seconds))
-        try setOption(descriptor, CLINUX_KEEP_INTERVAL, Int32(clamping: interval.components.seconds))
-        try setOption(descriptor, CLINUX_KEEP_COUNT, count)
+        try setOption(descriptor, CLINUX_KEEP_IDLE, keepAliveDelay)
+        try setOption(descriptor, CLINUX_KEEP_INTERVAL, keepAliveInterval)
+        try setOption(descriptor, CLINUX_KEEP_COUNT, maxKeepAliveProbes)
     }
 }
 

@@ -4,7 +4,7 @@ package struct Backoff: Sendable, Equatable {
     package let first: Duration
 
     /// The maximum delay, before variation.
-    package let longest: Duration
+    package let maxDelay: Duration
 
     /// The maximum random variation of a delay in either direction, in percent.
     private let variation: Int
@@ -12,13 +12,13 @@ package struct Backoff: Sendable, Equatable {
     /// The delay before the next attempt, before variation.
     private var delay: Duration
 
-    /// Creates a backoff that starts with `first` and never exceeds `longest`.
+    /// Creates a backoff that starts with `first` and never exceeds `maxDelay`.
     ///
     /// - Parameter variation: in percent. Spreads the attempts of devices that failed together.
-    package init(first: Duration, longest: Duration, variation: Int = 0) {
-        precondition(first > .zero && longest >= first && 0...100 ~= variation, "delays out of order")
+    package init(first: Duration, maxDelay: Duration, variation: Int = 0) {
+        precondition(first > .zero && maxDelay >= first && 0...100 ~= variation, "delays out of order")
         self.first = first
-        self.longest = longest
+        self.maxDelay = maxDelay
         self.variation = variation
         delay = first
     }
@@ -28,7 +28,7 @@ package struct Backoff: Sendable, Equatable {
 
     /// Returns the delay before the next attempt, and doubles the one after it.
     package mutating func next(using generator: inout some RandomNumberGenerator) -> Duration {
-        defer { delay = min(delay * 2, longest) }
+        defer { delay = min(delay * 2, maxDelay) }
         return varied(delay, using: &generator)
     }
 
@@ -41,7 +41,7 @@ package struct Backoff: Sendable, Equatable {
     /// Returns the delay after the given number of failed attempts, for callers that count them.
     package func delay(after tries: Int) -> Duration {
         var delay = first
-        for _ in 1..<max(min(tries, 64), 1) where delay < longest { delay = min(delay * 2, longest) }
+        for _ in 1..<max(min(tries, 64), 1) where delay < maxDelay { delay = min(delay * 2, maxDelay) }
         var generator = SystemRandomNumberGenerator()
         return varied(delay, using: &generator)
     }
@@ -55,7 +55,7 @@ package struct Backoff: Sendable, Equatable {
     /// the attempt counts as a success. Results that repeatedly end sooner increase the delay each
     /// time.
     package mutating func ended(after lasted: Duration) {
-        if lasted >= longest { reset() }
+        if lasted >= maxDelay { reset() }
     }
 
     private func varied(_ delay: Duration, using generator: inout some RandomNumberGenerator) -> Duration {

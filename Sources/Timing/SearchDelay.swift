@@ -7,10 +7,10 @@ package enum SearchDelay {
     /// The delay during the first minutes. An attempt takes at most five seconds, the last two of
     /// them without retransmission. Together with this delay, a device is reached within five
     /// seconds of its return.
-    package static let shortest = Duration.seconds(2)
+    package static let minDelay = Duration.seconds(2)
 
     /// The maximum delay.
-    package static let longest = Duration.seconds(60)
+    package static let maxDelay = Duration.seconds(60)
 
     /// The return of a device may be noticed late by this fraction of the time it was unreachable.
     private static let divisor = 120
@@ -19,6 +19,6 @@ package enum SearchDelay {
     ///
     /// - Parameter elapsed: the time since the device became unreachable.
     package static func delay(after elapsed: Duration) -> Duration {
-        min(max(elapsed / divisor, shortest), longest)
+        min(max(elapsed / divisor, minDelay), maxDelay)
     }
 }

@@ -35,16 +35,16 @@ struct FrontPageMachineTests {
     @Test func `a page is published, becomes current, and is replaced by the next one`() {
         var machine = FrontPageMachine()
         #expect(machine.front(Self.first) == [], "no daemon is attached")
-        #expect(machine.attached() == [.tell(.ready)])
+        #expect(machine.attached() == [.send(.ready)])
         #expect(machine.front(Self.first) == [.publish(Self.first)])
-        #expect(machine.published(Self.id(1)) == [.becomeCurrent(Self.id(1)), .tell(.offered(true))])
+        #expect(machine.published(Self.id(1)) == [.becomeCurrent(Self.id(1)), .send(.offered(true))])
         #expect(machine.front(Self.first) == [])
         #expect(machine.front(Self.second) == [.publish(Self.second)])
         #expect(
             machine.published(Self.id(2)) == [
-                .becomeCurrent(Self.id(2)), .invalidate(Self.id(1)), .tell(.offered(true)),
+                .becomeCurrent(Self.id(2)), .invalidate(Self.id(1)), .send(.offered(true)),
             ])
-        #expect(machine.front(nil) == [.invalidate(Self.id(2)), .tell(.offered(false))])
+        #expect(machine.front(nil) == [.invalidate(Self.id(2)), .send(.offered(false))])
     }
 
     @Test func `changes during a publication are combined`() {
@@ -57,7 +57,7 @@ struct FrontPageMachineTests {
         let last = FrontPage(url: "https://a.example/99", title: "")
         #expect(machine.published(Self.id(1)).last == .publish(last))
         #expect(machine.front(nil) == [])
-        #expect(machine.published(Self.id(2)).suffix(2) == [.invalidate(Self.id(2)), .tell(.offered(false))])
+        #expect(machine.published(Self.id(2)).suffix(2) == [.invalidate(Self.id(2)), .send(.offered(false))])
     }
 
     @Test func `a title is an update, one at a time`() {
@@ -75,7 +75,7 @@ struct FrontPageMachineTests {
     @Test func `the position is requested for a save, and a change is reported only after that`() {
         var machine = Self.offering()
         #expect(machine.moved() == [], "it is requested anyway")
-        #expect(machine.save(Self.id(1)) == [.tell(.save(request: 1, url: Self.first.url))])
+        #expect(machine.save(Self.id(1)) == [.send(.save(request: 1, url: Self.first.url))])
         let place = PagePlace(ratio: 0.5)
         #expect(machine.place(place, request: 2) == [], "it was not requested")
         let saved = Self.change { $0.userInfo = ["place": .object(place.json)] }
@@ -83,7 +83,7 @@ struct FrontPageMachineTests {
         #expect(machine.place(place, request: 1) == [], "it was answered")
         #expect(machine.moved() == [.update(Self.id(1), Self.change { $0.needsSave = true })])
         #expect(machine.moved() == [])
-        #expect(machine.save(Self.id(1)) == [.tell(.save(request: 2, url: Self.first.url))])
+        #expect(machine.save(Self.id(1)) == [.send(.save(request: 2, url: Self.first.url))])
         #expect(machine.place(nil, request: 2) == [.answer(Self.id(1), nil)])
     }
 
@@ -108,7 +108,7 @@ struct FrontPageMachineTests {
         for returns in [{ $0.moved() }, { $0.returned() }] as [(inout FrontPageMachine) -> [FrontPageMachine.Action]] {
             var machine = Self.offering()
             #expect(
-                machine.withdrawn(Self.id(1)) == [.tell(.offered(false)), .tell(.watch(url: Self.first.url))])
+                machine.withdrawn(Self.id(1)) == [.send(.offered(false)), .send(.watch(url: Self.first.url))])
             #expect(machine.front(FrontPage(url: Self.first.url, title: "(1) A")) == [])
             #expect(returns(&machine) == [.publish(FrontPage(url: Self.first.url, title: "(1) A"))])
             #expect(returns(&machine) == [], "it is in progress")
@@ -124,7 +124,7 @@ struct FrontPageMachineTests {
 
     @Test func `media stops in a page that was continued elsewhere`() {
         let machine = Self.offering()
-        #expect(machine.continued(Self.id(1)) == [.tell(.continued(url: Self.first.url))])
+        #expect(machine.continued(Self.id(1)) == [.send(.continued(url: Self.first.url))])
         #expect(machine.continued(Self.id(2)) == [])
     }
 
@@ -132,12 +132,12 @@ struct FrontPageMachineTests {
         var machine = FrontPageMachine()
         _ = machine.attached()
         _ = machine.front(Self.first)
-        #expect(machine.refused() == [.tell(.offered(false))])
+        #expect(machine.refused() == [.send(.offered(false))])
         #expect(machine.front(Self.first) == [])
         #expect(machine.front(Self.second) == [.publish(Self.second)])
         _ = machine.published(Self.id(1))
         #expect(machine.withdrawn(Self.id(2)) == [])
-        #expect(machine.withdrawn(Self.id(1)) == [.tell(.offered(false)), .tell(.watch(url: Self.second.url))])
+        #expect(machine.withdrawn(Self.id(1)) == [.send(.offered(false)), .send(.watch(url: Self.second.url))])
         #expect(machine.front(Self.second) == [])
         #expect(machine.front(nil) == [])
         #expect(machine.front(Self.second) == [.publish(Self.second)])
@@ -145,17 +145,17 @@ struct FrontPageMachineTests {
 
     @Test func `after a lost connection everything is sent again`() {
         var machine = Self.offering()
-        #expect(machine.lost("gone") == [.tell(.offered(false)), .tell(.lost("gone"))])
+        #expect(machine.lost("gone") == [.send(.offered(false)), .send(.lost("gone"))])
         #expect(machine.front(Self.second) == [])
         #expect(machine.moved() == [] && machine.published(Self.id(3)) == [])
-        #expect(machine.attached() == [.tell(.ready)])
+        #expect(machine.attached() == [.send(.ready)])
         #expect(machine.front(Self.second) == [.publish(Self.second)])
     }
 
     @Test func `a change of the rules withdraws a page, and offers it again`() {
         var machine = Self.offering()
         let rules = PageRules(exclusions: PageExclusions(["browser.conf"]) { _ in Array("a.example".utf8) })
-        #expect(machine.setRules(rules) == [.invalidate(Self.id(1)), .tell(.offered(false))])
+        #expect(machine.setRules(rules) == [.invalidate(Self.id(1)), .send(.offered(false))])
         #expect(machine.setRules(rules) == [])
         #expect(machine.setRules(PageRules()) == [.publish(Self.first)])
     }

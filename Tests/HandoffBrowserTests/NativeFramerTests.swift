@@ -60,7 +60,7 @@ struct NativeFramerTests {
     @Test(arguments: [1, 4096, 1 << 20, 1 << 22])
     func `an overlong message is skipped, and costs neither memory nor another message`(size: Int) throws {
         var framer = NativeFramer()
-        let length = NativeFramer.longest + 1
+        let length = NativeFramer.maxMessage + 1
         let header = (0..<4).map { UInt8(truncatingIfNeeded: length >> (8 * $0)) }
         let bytes =
             Self.frame("{}") + header + [UInt8](repeating: 0x78, count: length) + Self.frame(#"{"kind":"noPage"}"#)
@@ -73,7 +73,7 @@ struct NativeFramerTests {
 
     @Test func `a message of the maximum length is read`() throws {
         var framer = NativeFramer()
-        let text = #"{"a":""# + String(repeating: "x", count: NativeFramer.longest - 8) + #""}"#
+        let text = #"{"a":""# + String(repeating: "x", count: NativeFramer.maxMessage - 8) + #""}"#
         #expect(try Self.read(&framer, Self.frame(text)).count == 1)
     }
 

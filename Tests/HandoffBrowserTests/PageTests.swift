@@ -189,10 +189,10 @@ struct PageTests {
         let tab: JSON = ["title": "A", "url": "https://example.org/"]
         let list: JSON = [tab, ["url": "javascript:1"], 7, ["title": "B"], ["title": 7, "url": "https://b.example/"]]
         #expect(OpenTab.list(list).map(\.title) == ["A", ""])
-        #expect(OpenTab.list(.array(Array(repeating: tab, count: OpenTab.most + 1))).count == OpenTab.most)
+        #expect(OpenTab.list(.array(Array(repeating: tab, count: OpenTab.maxTabs + 1))).count == OpenTab.maxTabs)
         #expect(OpenTab.list(nil).isEmpty)
         let long: JSON = ["title": "A", "url": .string("https://example.org/" + String(repeating: "x", count: 2000))]
-        let cut = OpenTab.list(.array(Array(repeating: long, count: OpenTab.most)))
+        let cut = OpenTab.list(.array(Array(repeating: long, count: OpenTab.maxTabs)))
         #expect(OpenTab.json(cut).encoded().count < OpenTab.maxList)
         #expect(cut.count > 300)
     }

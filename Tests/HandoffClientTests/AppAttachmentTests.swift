@@ -230,15 +230,15 @@ import Testing
     @Test func `events wait only for earlier calls`() {
         let events = (1...3).map { AppEvent.save(Sample.activityID(UInt8($0))) }
         var order = EventOrder()
-        #expect(order.came(events[0]) == events[0])
+        #expect(order.receive(events[0]) == events[0])
         order.publishSent()
-        #expect(order.came(events[0]) == nil)
+        #expect(order.receive(events[0]) == nil)
         order.publishSent()
-        #expect(order.came(events[1]) == nil && order.came(events[2]) == nil)
+        #expect(order.receive(events[1]) == nil && order.receive(events[2]) == nil)
         #expect(order.isAnswered() == [events[0]])
-        #expect(order.came(events[0]) == nil)
+        #expect(order.receive(events[0]) == nil)
         #expect(order.isAnswered() == [events[1], events[2], events[0]])
-        #expect(order.came(events[1]) == events[1])
+        #expect(order.receive(events[1]) == events[1])
     }
 
     @Test func `stopping ends both connections and is silent`() throws {

@@ -7,7 +7,7 @@ import Timing
 
 @Suite struct DaemonWaitTests {
     /// A delay longer than any test.
-    private static let hours = Backoff(first: .seconds(36_000), longest: .seconds(36_000))
+    private static let hours = Backoff(first: .seconds(36_000), maxDelay: .seconds(36_000))
 
     @Test(arguments: ["app.socket", "/app.socket", "", "handoff/app.socket"])
     func `a wait accepts any path`(path: String) throws {
@@ -54,7 +54,7 @@ import Timing
     @Test func `attempts are a minute apart while the folder is watched`() throws {
         let clock = ManualClock()
         let test = try LoopTest(clock: clock)
-        var backoff = Backoff(first: .seconds(1), longest: .seconds(2))
+        var backoff = Backoff(first: .seconds(1), maxDelay: .seconds(2))
         var attempts = 0
         let wait = DaemonWait(for: test.folder.file("app.socket"), on: test.loop) { appeared in
             #expect(!appeared)

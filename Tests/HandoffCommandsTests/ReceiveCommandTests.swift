@@ -332,7 +332,7 @@ import Testing
         let status = try run.run("continue", "--output", path("out.bin"), "--json") { [self] call in
             guard call.member == "OpenStream" else { return daemon([])(call) }
             call.upgrade(["stream": .string(Sample.stream.hex)], received: { _, _ in }, ended: { $0.finish() })
-            call.stream.write(TransferFrame.error(TransferFailure.told(.busy, "once only")).encoded())
+            call.stream.write(TransferFrame.error(TransferFailure.shared(.busy, "once only")).encoded())
         }
         #expect(status == .failed)
         #expect(run.errorObjects.last?["reason"] == "busy")

@@ -8,6 +8,11 @@ import Testing
         try ConfigurationFile.parse(Array(text.utf8), path: Self.path)
     }
 
+    func entry(_ key: String, _ value: String, line: Int) throws -> ConfigurationEntry {
+        ConfigurationEntry(
+            setting: try #require(Setting.named(key)), value: value, origin: .file(path: Self.path, line: line))
+    }
+
     func failure(_ bytes: [UInt8]) -> String? {
         do {
             _ = try ConfigurationFile.parse(bytes, path: Self.path)
@@ -20,13 +25,13 @@ import Testing
     @Test
     func `settings keep their order, value and line`() throws {
         let found = try entries("# a\n\n[network]\nport=5\n  peer\t= a:1 \r\npeer = b:2\n\n[device]\nname = Käte = # 1")
-        #expect(
-            found == [
-                ConfigurationEntry(key: .port, value: "5", origin: .file(path: Self.path, line: 4)),
-                ConfigurationEntry(key: .peer, value: "a:1", origin: .file(path: Self.path, line: 5)),
-                ConfigurationEntry(key: .peer, value: "b:2", origin: .file(path: Self.path, line: 6)),
-                ConfigurationEntry(key: .name, value: "Käte = # 1", origin: .file(path: Self.path, line: 9)),
-            ])
+        let expected = [
+            try entry("port", "5", line: 4),
+            try entry("peer", "a:1", line: 5),
+            try entry("peer", "b:2", line: 6),
+            try entry("name", "Käte = # 1", line: 9),
+        ]
+        #expect(found == expected)
     }
 
     @Test(arguments: ["", "\n", "# only\n#x", "[log]\n", "\r\n\r\n"])

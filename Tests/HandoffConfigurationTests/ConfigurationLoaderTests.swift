@@ -41,7 +41,8 @@ import Testing
         #expect(try loader(files, environment: environment).load().name == "user")
         environment["HANDOFFD_NAME"] = "variable"
         #expect(try loader(files, environment: environment).load().name == "variable")
-        let option = ConfigurationEntry(key: .name, value: "option", origin: .option("--name"))
+        let option = ConfigurationEntry(
+            setting: try #require(Setting.named("name")), value: "option", origin: .option("--name"))
         let all = try loader(files, options: [option], environment: environment).load()
         #expect(all.name == "option")
         #expect(all.titles == false)

@@ -100,6 +100,6 @@ import Testing
             if !word.isEmpty { words.append(word) }
             if !word.isEmpty { try PolicyLoader.add(Array(line.dropFirst()), path: path, to: &policy) }
         }
-        #expect(words == PolicyKey.allCases.map(\.rawValue))
+        #expect(words == PolicyKey.all.map(\.key))
     }
 }

@@ -50,9 +50,9 @@ struct OpenSSLTests {
 
     @Test func `keys of certificates are read by Ed25519 decoders only`() {
         OpenSSL.start()
-        for (name, isThere) in [("ED25519", true), ("EC", false), ("RSA", false), ("X25519", false)] {
+        for (name, exists) in [("ED25519", true), ("EC", false), ("RSA", false), ("X25519", false)] {
             let decoder = OSSL_DECODER_fetch(nil, name, nil)
-            #expect((decoder != nil) == isThere, "\(name): each further decoder makes a handshake slower")
+            #expect((decoder != nil) == exists, "\(name): each further decoder makes a handshake slower")
             OSSL_DECODER_free(decoder)
         }
         _ = OpenSSL.takeErrors()

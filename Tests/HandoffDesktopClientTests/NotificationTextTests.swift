@@ -36,9 +36,9 @@ import Testing
 
     @Test
     func `is cut by user-perceived characters, however many scalars they have`() throws {
-        #expect(NotificationText.line("abcdef", most: 6) == "abcdef")
-        #expect(NotificationText.line("abcdefg", most: 6) == "abcdef…")
-        #expect(NotificationText.line("👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦", most: 2) == "👩‍👩‍👧‍👦👩‍👩‍👧‍👦…")
+        #expect(NotificationText.line("abcdef", limit: 6) == "abcdef")
+        #expect(NotificationText.line("abcdefg", limit: 6) == "abcdef…")
+        #expect(NotificationText.line("👩‍👩‍👧‍👦👩‍👩‍👧‍👦👩‍👩‍👧‍👦", limit: 2) == "👩‍👩‍👧‍👦👩‍👩‍👧‍👦…")
         for text in [
             String(repeating: "x", count: 65_536), String(repeating: "\n", count: 65_536) + "x",
             "a" + String(repeating: "\u{301}", count: 65_536), String(repeating: "a\u{301}\u{302}", count: 30_000),

@@ -25,7 +25,7 @@ struct BusPlaceTests {
         let scratch = try ScratchFolder()
         let place = try #require(BusAddress(addresses: "unix:path=\(scratch.path)/a/b/bus;unix:path=\(scratch.path)/c"))
         #expect(place.folders == [scratch.path: .names(["a", "c"])])
-        #expect(!place.isThere)
-        #expect(BusAddress(addresses: "unix:path=\(scratch.path)")?.isThere == true)
+        #expect(!place.exists)
+        #expect(BusAddress(addresses: "unix:path=\(scratch.path)")?.exists == true)
     }
 }

@@ -126,7 +126,7 @@ struct PublicationPlanTests {
         #expect(actions.count == 4)
         // Not announced yet: the old group stays for at most three seconds.
         #expect(plan.step(at: Self.start + .seconds(2)) == [])
-        #expect(plan.deadline == Self.start + PublicationPlan.overlap.most)
+        #expect(plan.deadline == Self.start + PublicationPlan.overlap.max)
         for id in new { plan.established(id) }
         #expect(Set(Self.freed(plan.step(at: Self.start + .seconds(2)))) == Set(old))
         #expect(plan.deadline == nil)
@@ -138,7 +138,7 @@ struct PublicationPlanTests {
         let old = Self.made(plan.step(at: Self.start))
         Self.publish(Self.publication("def", host: "two"), &plan)
         for id in Self.made(plan.step(at: Self.start)) { plan.established(id) }
-        #expect(plan.deadline == Self.start + PublicationPlan.overlap.least)
+        #expect(plan.deadline == Self.start + PublicationPlan.overlap.min)
         #expect(plan.step(at: Self.start + .milliseconds(999)) == [])
         #expect(Set(Self.freed(plan.step(at: Self.start + .seconds(1)))) == Set(old))
     }
@@ -149,7 +149,7 @@ struct PublicationPlanTests {
         let old = Self.made(plan.step(at: Self.start))
         Self.publish(Self.publication("def", host: "two"), &plan)
         _ = plan.step(at: Self.start)
-        #expect(Set(Self.freed(plan.step(at: Self.start + PublicationPlan.overlap.most))) == Set(old))
+        #expect(Set(Self.freed(plan.step(at: Self.start + PublicationPlan.overlap.max))) == Set(old))
     }
 
     @Test func `replaces a group that keeps its names`() throws {

@@ -54,7 +54,7 @@ import Testing
         let (_, problems) = parse(String(repeating: "x\n", count: 30_000))
         #expect(problems.count == 32)
         let (roots, many) = parse((0..<300).map { "root = n\($0) /n" }.joined(separator: "\n"))
-        #expect(roots.folders.count == SharedRoots.most && many.count == 32)
+        #expect(roots.folders.count == SharedRoots.maxFolders && many.count == 32)
         let invalid = DocumentsFile.parse([0xFF, 0x0A] + Array("root = a /a".utf8), path: "p", home: nil)
         #expect(invalid.roots.folders.count == 1 && invalid.problems.count == 1)
     }

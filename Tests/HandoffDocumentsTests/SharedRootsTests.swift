@@ -183,7 +183,7 @@ import Testing
             for text in table.unknown(in: info) {
                 answers[text] = DocumentTable.Answer(of: try #require(FileURL(text)), roots: roots)
             }
-            table.learned(answers)
+            table.update(answers)
         }
         try learn()
         #expect(table.unknown(in: info).isEmpty && table.offersAny(in: info))
@@ -218,7 +218,7 @@ import Testing
             let url = DocumentURL.nowhere(file.name, isFolder: false, fragment: nil)
             answers[text] = DocumentTable.Answer(url: url, path: file.path)
         }
-        table.learned(answers)
+        table.update(answers)
         #expect(table.unknown(in: info).isEmpty)
         let texts = HandoffModelValue.texts(table.outgoing(info))
         #expect(texts.count == 6000 && texts.allSatisfy { !$0.contains("secret") })

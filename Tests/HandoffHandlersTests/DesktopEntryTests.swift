@@ -15,7 +15,7 @@ struct DesktopEntryTests {
     ) throws(HandlerFileError) -> Handler? {
         let declaration = try Handler.declared(
             byDesktopEntry: Array(text.utf8), id: id("org.example.Editor"), path: path, installed: 7,
-            locale: DesktopLocale(locale), isThere: { $0 == "sh" || programs.contains($0) })
+            locale: DesktopLocale(locale), exists: { $0 == "sh" || programs.contains($0) })
         guard case .handler(let handler) = declaration else { return nil }
         return handler
     }

@@ -9,7 +9,7 @@ struct ManifestTests {
     {
         let declaration = try Handler.declared(
             byManifest: Array(text.utf8), stem: stem, path: "/h/note.json", installed: 1,
-            isThere: { programs.contains($0) })
+            exists: { programs.contains($0) })
         guard case .handler(let handler) = declaration else { return nil }
         return handler
     }

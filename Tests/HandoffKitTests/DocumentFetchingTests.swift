@@ -72,8 +72,8 @@ import Testing
     private func start(_ url: URL) throws -> Bool {
         let result = Locked(false)
         kit.queue.async { [kit] in
-            let isThere = url.startAccessingSecurityScopedResource()
-            result.withLock { $0 = isThere }
+            let exists = url.startAccessingSecurityScopedResource()
+            result.withLock { $0 = exists }
             kit.note("started")
         }
         let before = kit.story.count { $0 == "started" }
@@ -187,9 +187,9 @@ import Testing
         try kit.run(until: "started", times: 3)
         #expect(count.withLock { $0 } == 3)
         #expect(kit.daemon?.methods.count { $0 == "OpenStream" } == 1)
-        for isThere in [true, true, false] {
+        for exists in [true, true, false] {
             url.stopAccessingSecurityScopedResource()
-            #expect(FileManager.default.fileExists(atPath: url.path) == isThere)
+            #expect(FileManager.default.fileExists(atPath: url.path) == exists)
         }
     }
 

@@ -37,7 +37,7 @@ final class KitTest: @unchecked Sendable {
     /// Returns an application object for this daemon.
     func application(types: [String] = [], callbackQueue: DispatchQueue? = nil) -> HandoffApplication {
         HandoffApplication(
-            configuration: HandoffConfiguration(
+            configuration: HandoffApplication.Configuration(
                 identifier: "app", version: "1.2", teamIdentifier: "TEAM", activityTypes: types, socketPath: path),
             callbackQueue: callbackQueue ?? queue)
     }

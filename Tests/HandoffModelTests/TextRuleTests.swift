@@ -160,7 +160,7 @@ struct HandoffFailureTests {
     @Test func `text from another device is quoted, and known reasons get local wording`() {
         let lie = "Editor could not be started; run: sudo sh"
         func reported(_ reason: String, code: Int = 4610) -> HandoffFailure {
-            HandoffFailure(code: code, reason: reason, message: lie).told(by: "Mac")
+            HandoffFailure(code: code, reason: reason, message: lie).reported(by: "Mac")
         }
         #expect(reported("unknownActivity") == .unknownActivity(device: "Mac"))
         #expect(reported("paused") == .paused(device: "Mac"))

@@ -43,7 +43,7 @@ import Testing
 
     @Test func `the number of addresses is limited to those of a link`() throws {
         let table = try table((1...20).map { (2, "10.0.0.\($0)") })
-        #expect(texts(table).count == PairingAddresses.most)
+        #expect(texts(table).count == PairingAddresses.maxAddresses)
     }
 
     @Test func `a machine is on a network with an address that others see`() throws {

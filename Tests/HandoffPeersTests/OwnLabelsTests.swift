@@ -11,7 +11,7 @@ import Timing
 @Suite struct OwnLabelsTests {
     private static let hello: [UInt8] = [22, 3, 1, 0, 1, 7]
     private static let now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
-    private static let serial = Gate.Serial(boot: 5, call: 1)
+    private static let serial = Gate.Serial(generation: 5, call: 1)
 
     private let account: AccountID
     private let own: SigningKey
@@ -184,14 +184,14 @@ import Timing
     // MARK: - By address alone
 
     @Test mutating func `each call by address alone needs a greater number`() throws {
-        let calls: [(boot: UInt64, call: UInt32, opens: Bool)] = [
+        let calls: [(generation: UInt64, call: UInt32, opens: Bool)] = [
             (5, 2, true), (5, 2, false), (5, 1, false), (5, 3, true), (4, 9, false), (6, 0, true), (5, 4, false),
         ]
-        for (boot, call, opens) in calls {
+        for (generation, call, opens) in calls {
             for hint in [byEpoch, .pair] {
                 let found = try caller(
-                    token(key(desk), Gate.staticLabel, hint, Gate.Serial(boot: boot, call: call)))
-                #expect(found == (opens && hint.isFirst ? desk : nil), "\(boot) \(call)")
+                    token(key(desk), Gate.staticLabel, hint, Gate.Serial(generation: generation, call: call)))
+                #expect(found == (opens && hint.isFirst ? desk : nil), "\(generation) \(call)")
             }
         }
         // The numbers of another party are counted separately.
@@ -209,7 +209,7 @@ import Timing
         renew(epoch)
         let afterRestart = try caller(token)
         #expect(first == desk && again == nil && afterRestart == nil)
-        let next = try caller(self.token(key(desk), Gate.staticLabel, .pair, Gate.Serial(boot: 5, call: 2)))
+        let next = try caller(self.token(key(desk), Gate.staticLabel, .pair, Gate.Serial(generation: 5, call: 2)))
         #expect(next == desk)
     }
 

@@ -11,7 +11,7 @@ import Timing
         var seq: UInt32 = 0
 
         init() throws {
-            table = PeerTable(own: try Samples.device(200), ownPosition: Position(boot: 50, seq: 0))
+            table = PeerTable(own: try Samples.device(200), ownPosition: Position(generation: 50, seq: 0))
             machine = AdvertMachine(at: Samples.at(0))
         }
 
@@ -35,7 +35,7 @@ import Timing
         /// - Parameter seq: The number of the acknowledged advert; nil for the current one.
         @discardableResult
         mutating func acknowledge(_ device: UInt8, seq: UInt32? = nil, at: UInt64) throws -> [AdvertAction] {
-            let position = seq.map { Position(boot: 50, seq: $0) } ?? table.ownPosition
+            let position = seq.map { Position(generation: 50, seq: $0) } ?? table.ownPosition
             let id = try Samples.device(device)
             _ = table.receivedAcknowledgement(
                 of: position, from: id, proving: try Samples.address(device), at: Samples.at(at))
@@ -45,7 +45,7 @@ import Timing
         /// - Parameter offers: True if the activities changed, false if only the label did.
         mutating func change(at: UInt64, offers: Bool = true) -> [AdvertAction] {
             seq += 1
-            table.ownPosition = Position(boot: 50, seq: seq)
+            table.ownPosition = Position(generation: 50, seq: seq)
             if offers { table.ownListSeq = seq }
             return machine.changed(offers, peers: table, at: Samples.at(at))
         }
@@ -80,7 +80,7 @@ import Timing
 
     private func acknowledge(_ device: UInt8, seq: UInt32 = 0) throws -> AdvertAction {
         .acknowledge(
-            Position(boot: 100, seq: seq), device: try Samples.device(device), label: try Samples.label(device),
+            Position(generation: 100, seq: seq), device: try Samples.device(device), label: try Samples.label(device),
             try Samples.arrival(device))
     }
 
@@ -334,7 +334,7 @@ import Timing
         rig.machine.forget(device)
         let label = try Samples.label(1)
         _ = rig.table.receivedBeacon(
-            try Samples.announcement(1, boot: 101), label: label, instance: label.instanceName,
+            try Samples.announcement(1, generation: 101), label: label, instance: label.instanceName,
             addresses: [try Samples.address(1)], at: Samples.at(1000))
         var unaware = rig.machine
         let withheld = unaware.discovered(device, peers: rig.table, at: Samples.at(1000))
@@ -417,7 +417,7 @@ import Timing
         var rig = try Rig()
         try rig.meet(1)
         _ = rig.change(at: 1000)
-        rig.table.ownPosition = Position(boot: 50, seq: 9)
+        rig.table.ownPosition = Position(generation: 50, seq: 9)
         #expect(rig.machine.leaving(peers: rig.table, at: Samples.at(1001)) == [try send(1)])
         #expect(!rig.machine.isSettled(peers: rig.table))
         try rig.acknowledge(1, at: 1002)

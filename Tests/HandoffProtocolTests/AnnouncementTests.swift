@@ -12,7 +12,7 @@ import Testing
         ]
         return try #require(
             Announcement(
-                deviceID: try Samples.device(1), position: Position(boot: 0x0102_0304_0506, seq: 7), port: 24863,
+                deviceID: try Samples.device(1), position: Position(generation: 0x0102_0304_0506, seq: 7), port: 24863,
                 kind: .phone, rosterDigest: Array(8..<16), listSeq: 3, activities: activities))
     }
 
@@ -54,7 +54,7 @@ import Testing
             age: 0, recipient: try Samples.device(9))
         let announcement = try #require(
             Announcement(
-                deviceID: try Samples.device(1), position: Position(boot: 1, seq: 0), port: 1, kind: .other,
+                deviceID: try Samples.device(1), position: Position(generation: 1, seq: 0), port: 1, kind: .other,
                 rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 0, activities: [sent]))
         let read = try #require(try Announcement(decoding: announcement.encode(capacity: 300)).activities.first)
         #expect(read.isSent && read.recipient == nil)
@@ -85,7 +85,7 @@ import Testing
         let title = String(repeating: "ä", count: 100)
         let announcement = try #require(
             Announcement(
-                deviceID: try Samples.device(1), position: Position(boot: 1, seq: 0), port: 1, kind: .other,
+                deviceID: try Samples.device(1), position: Position(generation: 1, seq: 0), port: 1, kind: .other,
                 rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 0,
                 activities: [try Samples.activity(1, title: title)]))
         let decoded = try Announcement(decoding: announcement.encode(capacity: 588))
@@ -145,7 +145,7 @@ import Testing
 
     @Test func `acknowledgements have a fixed size and survive encoding and decoding`() throws {
         let value = Acknowledgement(
-            deviceID: try Samples.device(3), position: Position(boot: 9, seq: 8), host: Array(1...16)
+            deviceID: try Samples.device(3), position: Position(generation: 9, seq: 8), host: Array(1...16)
         ) { Array($0.suffix(16)) }
         let bytes = value.encoded()
         #expect(bytes.count == 79)

@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: [
         #""port":0"#, #""port":70000"#, #""port":"x""#, #""version":0"#, #""version":null"#, #""boot":-1"#,
         #""roster":"00""#, #""roster":"zz00000000000000""#, #""label":"00""#, #""epoch":7"#, #""epoch":"00""#,
-        #""boot":0"#, #""seenGeneration":0"#, #""listSeq":-1"#,
+        #""boot":0"#, #""seenBoot":0"#, #""listSeq":-1"#,
         #""device":"00""#, #""boot":1.5"#, #""seq":-1"#, #""seq":4294967296"#,
     ]) func `an invalid member of a hello is an error`(member: String) throws {
         let device = try Samples.device(1)
@@ -77,7 +77,7 @@ import Testing
 
     @Test func `a list survives encoding and decoding and rejects a duplicate id`() throws {
         let list = ActivityList(
-            position: Position(boot: 5, seq: 6),
+            position: Position(generation: 5, seq: 6),
             activities: [try Samples.activity(1, age: 9), try Samples.activity(2, title: nil)])
         #expect(try ActivityList(json: list.json) == list)
         let twice = ActivityList(
@@ -95,13 +95,13 @@ import Testing
         malformed[key] = value
         let first = try Samples.activity(1, age: 0)
         let last = try Samples.activity(3, age: .max)
-        var list = ActivityList(position: Position(boot: 5, seq: 6), activities: [first, last]).json
+        var list = ActivityList(position: Position(generation: 5, seq: 6), activities: [first, last]).json
         list["activities"] = [.object(first.json), .object(malformed), 7, nil, .object(last.json)]
         #expect(try ActivityList(json: list).activities == [first, last])
     }
 
     @Test func `a list has at most 1024 elements of any kind`() throws {
-        var list = ActivityList(position: Position(boot: 5, seq: 6), activities: []).json
+        var list = ActivityList(position: Position(generation: 5, seq: 6), activities: []).json
         list["activities"] = .array(Array(repeating: 7, count: 1024))
         #expect(try ActivityList(json: list).activities == [])
         list["activities"] = .array(Array(repeating: 7, count: 1025))

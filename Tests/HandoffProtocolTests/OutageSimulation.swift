@@ -52,7 +52,7 @@ struct OutageSimulation {
     /// The times in milliseconds after the start of a connection attempt at which the kernel sends
     /// its packet.
     private static let attempts: [UInt64] = [0, 1000, 3000]
-    private static let boot: UInt64 = 100
+    private static let generation: UInt64 = 100
 
     /// Milliseconds since the start.
     private(set) var now: UInt64 = 0
@@ -70,7 +70,7 @@ struct OutageSimulation {
     init(_ count: Int) throws {
         routes = Array(repeating: Array(repeating: Route(), count: count), count: count)
         for index in 0..<count {
-            let position = Position(boot: Self.boot, seq: 1)
+            let position = Position(generation: Self.generation, seq: 1)
             var table = PeerTable(own: try Self.id(index), ownPosition: position)
             table.ownListSeq = 1
             nodes.append(Node(table: table, machine: AdvertMachine(at: Samples.at(0))))
@@ -246,13 +246,13 @@ struct OutageSimulation {
 
     private func announcement(of index: Int) throws -> Announcement {
         try Samples.announcement(
-            Self.number(index), boot: Self.boot, seq: nodes[index].seq, listSeq: nodes[index].listSeq)
+            Self.number(index), generation: Self.generation, seq: nodes[index].seq, listSeq: nodes[index].listSeq)
     }
 
     private mutating func announce(_ index: Int, hasNewOffers: Bool) throws {
         nodes[index].seq += 1
         if hasNewOffers { nodes[index].listSeq = nodes[index].seq }
-        nodes[index].table.ownPosition = Position(boot: Self.boot, seq: nodes[index].seq)
+        nodes[index].table.ownPosition = Position(generation: Self.generation, seq: nodes[index].seq)
         nodes[index].table.ownListSeq = nodes[index].listSeq
         try perform(
             nodes[index].machine.changed(hasNewOffers, peers: nodes[index].table, at: moment), by: index)
@@ -277,7 +277,8 @@ struct OutageSimulation {
 
     private func hello(of index: Int) throws -> Hello {
         try Samples.hello(
-            boot: Self.boot, seq: nodes[index].seq, listSeq: nodes[index].listSeq, label: Self.number(index))
+            generation: Self.generation, seq: nodes[index].seq, listSeq: nodes[index].listSeq, label: Self.number(index)
+        )
     }
 
     private mutating func deliver(_ from: Int, _ to: Int) throws {

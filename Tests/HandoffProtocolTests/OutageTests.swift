@@ -73,7 +73,7 @@ import Timing
     }
 
     private func table(named hosts: [UInt8], freshUntil: UInt64?) throws -> PeerTable {
-        var table = PeerTable(own: try Samples.device(200), ownPosition: Position(boot: 50, seq: 0))
+        var table = PeerTable(own: try Samples.device(200), ownPosition: Position(generation: 50, seq: 0))
         let label = try Samples.label(1)
         _ = table.receivedBeacon(
             try Samples.announcement(1), label: label, instance: label.instanceName,

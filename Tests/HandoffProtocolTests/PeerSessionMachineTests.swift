@@ -188,7 +188,7 @@ import Testing
             (Position.maxGeneration / 2, 100, false), (Position.maxGeneration, 100, false),
         ] as [(UInt64?, UInt64, Bool)])
     func `a greater generation of this device is adopted`(seen: UInt64?, own: UInt64, raised: Bool) throws {
-        var rig = try Rig(.client, hello: try Samples.hello(boot: own))
+        var rig = try Rig(.client, hello: try Samples.hello(generation: own))
         _ = rig.machine.connected(at: Samples.at(0))
         let actions = try rig.receive(Self.helloFrame(seenGeneration: seen))
         #expect(actions.contains(.raiseGeneration(above: seen ?? 0)) == raised)

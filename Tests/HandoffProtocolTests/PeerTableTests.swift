@@ -6,7 +6,7 @@ import Testing
     private let own = 200 as UInt8
 
     private func table() throws -> PeerTable {
-        PeerTable(own: try Samples.device(own), ownPosition: Position(boot: 50, seq: 3))
+        PeerTable(own: try Samples.device(own), ownPosition: Position(generation: 50, seq: 3))
     }
 
     private func advert(
@@ -39,7 +39,8 @@ import Testing
         #expect(newer == .new(isFirst: false, changes: [.changed(device), .offersChanged(device)]))
         let before = table
         #expect(try advert(&table, try Samples.announcement(1, seq: 5, activities: [9]), from: 7) == .stale)
-        #expect(try advert(&table, try Samples.announcement(1, boot: 99, seq: 9, activities: [9]), from: 7) == .stale)
+        #expect(
+            try advert(&table, try Samples.announcement(1, generation: 99, seq: 9, activities: [9]), from: 7) == .stale)
         #expect(table[device] == before[device])
         #expect(table[device]?.previousLabel == (try Samples.label(1)))
     }
@@ -78,8 +79,8 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 9, activities: [1]))
-        table.delivered(Position(boot: 50, seq: 3), to: device)
-        let restarted = try Samples.announcement(1, boot: 101, seq: 0, port: 24864, hasMore: true)
+        table.delivered(Position(generation: 50, seq: 3), to: device)
+        let restarted = try Samples.announcement(1, generation: 101, seq: 0, port: 24864, hasMore: true)
         _ = try advert(&table, restarted, label: 2, from: nil)
         let peer = try #require(table[device])
         #expect(peer.offers.isEmpty && !peer.isComplete)
@@ -95,7 +96,7 @@ import Testing
         #expect(cut == .new(isFirst: false, changes: [.offersChanged(device), .moreToFetch(device)]))
         #expect(try ids(table) == [4, 1, 2, 3])
         let list = ActivityList(
-            position: Position(boot: 100, seq: 1), activities: [try Samples.activity(4), try Samples.activity(2)])
+            position: Position(generation: 100, seq: 1), activities: [try Samples.activity(4), try Samples.activity(2)])
         #expect(table.receivedList(list, from: device, at: Samples.at(10)) == [.offersChanged(device)])
         #expect(try ids(table) == [4, 2])
     }
@@ -114,9 +115,9 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
-        let old = ActivityList(position: Position(boot: 100, seq: 4), activities: [try Samples.activity(9)])
+        let old = ActivityList(position: Position(generation: 100, seq: 4), activities: [try Samples.activity(9)])
         #expect(table.receivedList(old, from: device, at: Samples.at(1)) == [])
-        let other = ActivityList(position: Position(boot: 99, seq: 9), activities: [try Samples.activity(9)])
+        let other = ActivityList(position: Position(generation: 99, seq: 9), activities: [try Samples.activity(9)])
         #expect(table.receivedList(other, from: device, at: Samples.at(1)) == [])
         #expect(try ids(table) == [1])
     }
@@ -126,7 +127,7 @@ import Testing
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 5, activities: [1]))
         let list = ActivityList(
-            position: Position(boot: 100, seq: 6), activities: [try Samples.activity(1), try Samples.activity(2)])
+            position: Position(generation: 100, seq: 6), activities: [try Samples.activity(1), try Samples.activity(2)])
         _ = table.receivedList(list, from: device, at: Samples.at(1))
         let reception = try advert(&table, try Samples.announcement(1, seq: 6, hasMore: true, activities: [1]))
         #expect(reception == .new(isFirst: false, changes: []))
@@ -142,7 +143,7 @@ import Testing
         #expect(try advert(&table, goodbye) == .stale)
         #expect(try advert(&table, try Samples.announcement(1, seq: 5, activities: [1])) == .stale)
         #expect(table.seenGeneration(of: device) == 100)
-        #expect(try advert(&table, try Samples.announcement(1, boot: 101)).changes == [.appeared(device)])
+        #expect(try advert(&table, try Samples.announcement(1, generation: 101)).changes == [.appeared(device)])
     }
 
     @Test func `a leave message of an unknown device adds nothing`() throws {
@@ -168,14 +169,14 @@ import Testing
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, seq: 3))
         _ = try advert(&table, try Samples.announcement(1, seq: 4, leaveReason: .goodbye))
-        func hello(boot: UInt64, seq: UInt32) throws -> [PeerChange] {
+        func hello(generation: UInt64, seq: UInt32) throws -> [PeerChange] {
             table.receivedHello(
-                try Samples.hello(boot: boot, seq: seq), from: device, address: try Samples.address(1),
+                try Samples.hello(generation: generation, seq: seq), from: device, address: try Samples.address(1),
                 at: Samples.at(10))
         }
-        #expect(try hello(boot: 100, seq: 3) == [])
+        #expect(try hello(generation: 100, seq: 3) == [])
         #expect(table[device] == nil)
-        #expect(try hello(boot: 101, seq: 0) == [.appeared(device), .moreToFetch(device)])
+        #expect(try hello(generation: 101, seq: 0) == [.appeared(device), .moreToFetch(device)])
     }
 
     @Test func `a leave message over a connection also removes the device`() throws {
@@ -230,11 +231,11 @@ import Testing
 
     @Test func `an announcement in this device's name changes nothing`() throws {
         var table = try table()
-        for boot in [49, 50, 51] as [UInt64] {
-            #expect(try advert(&table, try Samples.announcement(own, boot: boot)) == .own)
+        for generation in [49, 50, 51] as [UInt64] {
+            #expect(try advert(&table, try Samples.announcement(own, generation: generation)) == .own)
         }
         let beacon = table.receivedBeacon(
-            try Samples.announcement(own, boot: 51), label: try Samples.label(1), instance: "a", addresses: [],
+            try Samples.announcement(own, generation: 51), label: try Samples.label(1), instance: "a", addresses: [],
             at: Samples.at(0))
         #expect(beacon == .own)
         #expect(table.count == 0)
@@ -245,7 +246,7 @@ import Testing
         _ = try advert(&table, try Samples.announcement(1, seq: 3, hasMore: true, activities: [7]))
         let device = try Samples.device(1)
         let list = ActivityList(
-            position: Position(boot: 100, seq: 3), activities: try [7, 8].map { try Samples.activity($0) })
+            position: Position(generation: 100, seq: 3), activities: try [7, 8].map { try Samples.activity($0) })
         _ = table.receivedList(list, from: device, at: Samples.at(0))
         // A renewal and a new label: the list is still that of change 3, and its lifetime is
         // extended.
@@ -297,9 +298,10 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1))
-        func acknowledge(_ boot: UInt64, _ seq: UInt32, from: UInt8 = 1) throws -> Bool {
+        func acknowledge(_ generation: UInt64, _ seq: UInt32, from: UInt8 = 1) throws -> Bool {
             table.receivedAcknowledgement(
-                of: Position(boot: boot, seq: seq), from: device, proving: try Samples.address(from), at: Samples.at(5))
+                of: Position(generation: generation, seq: seq), from: device, proving: try Samples.address(from),
+                at: Samples.at(5))
         }
         #expect(try !acknowledge(49, 3))
         #expect(try !acknowledge(50, 4))
@@ -308,7 +310,7 @@ import Testing
         #expect(table[device]?.candidates.isProved(try Samples.address(9)) == false)
         #expect(try acknowledge(50, 3))
         #expect(try acknowledge(50, 2))
-        #expect(table[device]?.acknowledged == Position(boot: 50, seq: 3))
+        #expect(table[device]?.acknowledged == Position(generation: 50, seq: 3))
         #expect(table[device]?.candidates.isProved(try Samples.address(1)) == true)
     }
 
@@ -316,7 +318,7 @@ import Testing
         var table = try table()
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1))
-        let position = Position(boot: 50, seq: 3)
+        let position = Position(generation: 50, seq: 3)
         let counts = table.receivedAcknowledgement(of: position, from: device, proving: nil, at: Samples.at(1))
         #expect(counts)
         #expect(table[device]?.acknowledged == position)
@@ -346,7 +348,8 @@ import Testing
             }
             let announcement = try #require(
                 Announcement(
-                    deviceID: try Samples.device(1), position: Position(boot: 100, seq: seq), port: 1, kind: .other,
+                    deviceID: try Samples.device(1), position: Position(generation: 100, seq: seq), port: 1,
+                    kind: .other,
                     hasMore: true, rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 0, activities: activities))
             _ = try advert(&table, announcement)
         }
@@ -372,7 +375,7 @@ import Testing
         _ = try advert(&table, try Samples.announcement(1, activities: [1]))
         let before = table[device]
         let changes = table.receivedHello(
-            try Samples.hello(boot: 99), from: device, address: nil, at: Samples.at(5))
+            try Samples.hello(generation: 99), from: device, address: nil, at: Samples.at(5))
         #expect(changes == [])
         #expect(table[device] == before)
     }
@@ -384,7 +387,7 @@ import Testing
         _ = try advert(&table, announcement)
         _ = table.remove(device, because: .silent)
         let changes = table.receivedHello(
-            try Samples.hello(boot: 99), from: device, address: nil, at: Samples.at(700_000))
+            try Samples.hello(generation: 99), from: device, address: nil, at: Samples.at(700_000))
         #expect(changes == [])
         // Otherwise the announcements of its later generation could be replayed.
         #expect(try advert(&table, announcement, at: 700_001) == .stale)
@@ -392,7 +395,7 @@ import Testing
         // It receives its later generation and uses a greater one.
         #expect(table.seenGeneration(of: device) == 100)
         let back = table.receivedHello(
-            try Samples.hello(boot: 101), from: device, address: nil, at: Samples.at(700_002))
+            try Samples.hello(generation: 101), from: device, address: nil, at: Samples.at(700_002))
         #expect(back == [.appeared(device), .moreToFetch(device)])
     }
 
@@ -402,13 +405,13 @@ import Testing
         let old = try Samples.announcement(1, seq: 3, activities: [1])
         _ = try advert(&table, old)
         _ = table.receivedHello(
-            try Samples.hello(boot: 101), from: device, address: nil, at: Samples.at(10))
+            try Samples.hello(generation: 101), from: device, address: nil, at: Samples.at(10))
         let gone = table.expire(at: Samples.at(700_000))
         #expect(gone == [.gone(device, .silent)])
         #expect(try advert(&table, old, at: 700_001) == .stale)
         #expect(table.seenGeneration(of: device) == 101)
         // Nothing has been announced in that generation yet.
-        let first = try advert(&table, try Samples.announcement(1, boot: 101, seq: 0), at: 700_002)
+        let first = try advert(&table, try Samples.announcement(1, generation: 101, seq: 0), at: 700_002)
         #expect(first == .new(isFirst: true, changes: [.appeared(device)]))
     }
 
@@ -429,7 +432,7 @@ import Testing
         let device = try Samples.device(1)
         _ = try advert(&table, try Samples.announcement(1, activities: [1]))
         let changes = table.receivedHello(
-            try Samples.hello(boot: 101), from: device, address: nil, at: Samples.at(5))
+            try Samples.hello(generation: 101), from: device, address: nil, at: Samples.at(5))
         #expect(changes == [.changed(device), .offersChanged(device), .moreToFetch(device)])
         #expect(try ids(table) == [])
         #expect(try advert(&table, try Samples.announcement(1, seq: 99, activities: [1])) == .stale)
@@ -485,7 +488,7 @@ import Testing
         }
         try beacon([1, 2])
         _ = table.receivedAcknowledgement(
-            of: Position(boot: 50, seq: 3), from: device, proving: try Samples.address(1), at: Samples.at(1))
+            of: Position(generation: 50, seq: 3), from: device, proving: try Samples.address(1), at: Samples.at(1))
         try beacon([3])
         #expect(Set(try #require(table[device]).candidates.ranked.map { $0.address.host[3] }) == [1, 3])
     }
@@ -517,7 +520,7 @@ import Testing
     @Test(arguments: 1...100 as ClosedRange<UInt64>) func `the order of arrival does not matter`(seed: UInt64) throws {
         var random = FixedRandom(state: seed)
         let sent = try (0..<8).map {
-            try Samples.announcement(1, boot: 100 + UInt64($0 / 4), seq: UInt32($0 % 4), activities: [UInt8($0)])
+            try Samples.announcement(1, generation: 100 + UInt64($0 / 4), seq: UInt32($0 % 4), activities: [UInt8($0)])
         }
         var table = try table()
         for announcement in sent.shuffled(using: &random) + [try #require(sent.randomElement(using: &random))] {

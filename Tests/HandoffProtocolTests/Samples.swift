@@ -34,25 +34,28 @@ enum Samples {
     }
 
     static func announcement(
-        _ device: UInt8, boot: UInt64 = 100, seq: UInt32 = 0, port: UInt16 = 24863, leaveReason: LeaveReason? = nil,
+        _ device: UInt8, generation: UInt64 = 100, seq: UInt32 = 0, port: UInt16 = 24863,
+        leaveReason: LeaveReason? = nil,
         hasMore: Bool = false, digest: UInt8 = 0, listSeq: UInt32? = nil, activities: [UInt8] = []
     ) throws -> Announcement {
         try #require(
             Announcement(
-                deviceID: try self.device(device), position: Position(boot: boot, seq: seq), port: port, kind: .laptop,
+                deviceID: try self.device(device), position: Position(generation: generation, seq: seq), port: port,
+                kind: .laptop,
                 leaveReason: leaveReason, hasMore: hasMore, rosterDigest: [UInt8](repeating: digest, count: 8),
                 listSeq: listSeq ?? seq,
                 activities: try activities.map { try activity($0) }))
     }
 
     static func hello(
-        boot: UInt64 = 100, seq: UInt32? = nil, listSeq: UInt32? = nil, seenGeneration: UInt64? = nil,
+        generation: UInt64 = 100, seq: UInt32? = nil, listSeq: UInt32? = nil, seenGeneration: UInt64? = nil,
         label: UInt8? = 9,
         digest: UInt8 = 0, epoch: UInt8? = 1, port: UInt16 = 24863, leaveReason: LeaveReason? = nil
     ) throws -> Hello {
         try #require(
             Hello(
-                software: "test/1", kind: .laptop, port: port, label: try label.map { try self.label($0) }, boot: boot,
+                software: "test/1", kind: .laptop, port: port, label: try label.map { try self.label($0) },
+                generation: generation,
                 seq: seq, listSeq: listSeq, seenGeneration: seenGeneration,
                 rosterDigest: [UInt8](repeating: digest, count: 8),
                 epoch: epoch.map { [UInt8](repeating: $0, count: 8) }, leaveReason: leaveReason))

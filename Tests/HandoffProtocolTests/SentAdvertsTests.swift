@@ -3,14 +3,14 @@ import HandoffProtocol
 import Testing
 
 @Suite struct SentAdvertsTests {
-    private let position = Position(boot: 50, seq: 3)
+    private let position = Position(generation: 50, seq: 3)
 
     private func salt(_ number: UInt8) -> [UInt8] { [UInt8](repeating: number, count: 16) }
 
     /// Returns an acknowledgement whose code is the salt itself.
     private func acknowledgement(_ device: UInt8, seq: UInt32 = 3, salt number: UInt8) throws -> Acknowledgement {
         Acknowledgement(
-            deviceID: try Samples.device(device), position: Position(boot: 50, seq: seq), host: salt(0)
+            deviceID: try Samples.device(device), position: Position(generation: 50, seq: seq), host: salt(0)
         ) { _ in salt(number) }
     }
 

@@ -8,7 +8,8 @@ import Testing
 
     @Test func `the latest calls are read back as written`() throws {
         let file = CallersFile(latest: [
-            devices[0]: Gate.Serial(boot: 1_800_000_000, call: 7), devices[1]: Gate.Serial(boot: .max, call: .max),
+            devices[0]: Gate.Serial(generation: 1_800_000_000, call: 7),
+            devices[1]: Gate.Serial(generation: .max, call: .max),
         ])
         #expect(CallersFile(decoding: file.encoded()) == file)
         #expect(CallersFile(decoding: CallersFile().encoded()) == CallersFile())
@@ -19,7 +20,7 @@ import Testing
         let other = devices[1].hex
         for invalid in ["", "x 5 6", "\(other) 5", "\(other) -1 6", "\(other) 5 4294967296"] {
             let file = CallersFile(decoding: Array("\(invalid)\n\(line)\n".utf8))
-            #expect(file.latest == [devices[0]: Gate.Serial(boot: 5, call: 6)], "\(invalid)")
+            #expect(file.latest == [devices[0]: Gate.Serial(generation: 5, call: 6)], "\(invalid)")
         }
     }
 }

@@ -28,7 +28,7 @@ struct NetworksFileTests {
 
     @Test func `the number of networks is limited`() throws {
         var file = NetworksFile()
-        for number in 1...NetworksFile.most {
+        for number in 1...NetworksFile.maxEntries {
             let bytes = [2, 0, 0, 0, UInt8(number / 256), UInt8(number % 256)]
             let gateway = try #require(HardwareAddress(bytes: bytes))
             let isAdded = file.add(gateway, name: "")

@@ -25,7 +25,7 @@ import Testing
     func `the first start creates a private folder, an identity and a number`() throws {
         let stored = try StateFolder.open(folder.path, now: 1000)
         #expect(stored.account == nil)
-        #expect(stored.boot == 1000)
+        #expect(stored.generation == 1000)
         #expect(folder.names == ["boot", "identity", "lock"])
         #expect(folder.mode("") == 0o700)
         for name in folder.names { #expect(folder.mode(name) == 0o600, "\(name)") }
@@ -38,7 +38,7 @@ import Testing
         let stored = try StateFolder.open(folder.path, now: 500)
         #expect(stored.identity.publicKey == first)
         #expect(stored.account?.view.live == [DeviceID(first)])
-        #expect(stored.boot == 1002)
+        #expect(stored.generation == 1002)
         #expect(stored.peers.addresses.map(\.text) == ["10.0.0.1:24863"])
     }
 
@@ -48,13 +48,13 @@ import Testing
         let expected = StateError.inUse(path: folder.path, process: getpid())
         #expect(throws: expected) { try StateFolder.open(folder.path, now: 1000) }
         #expect(expected.description.contains("process id \(getpid())"))
-        #expect(first.boot == 1000)
+        #expect(first.generation == 1000)
     }
 
     @Test
     func `the lock ends with its holder`() throws {
         do { _ = try StateFolder.open(folder.path, now: 1000) }
-        #expect(try StateFolder.open(folder.path, now: 1000).boot == 1001)
+        #expect(try StateFolder.open(folder.path, now: 1000).generation == 1001)
     }
 
     @Test(arguments: [0o755, 0o750, 0o701] as [mode_t])

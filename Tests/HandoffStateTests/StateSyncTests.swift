@@ -90,11 +90,11 @@ import Testing
         let former = folder.read("boot")
         disk.fail("\(folder.path)/.boot.new")
         #expect(throws: StateError.cannotWrite(path: "\(folder.path)/boot", .init(rawValue: EIO))) {
-            try stored.folder.store(boot: 7777)
+            try stored.folder.store(generation: 7777)
         }
         #expect(folder.read("boot") == former)
         disk.fail(folder.path)
-        #expect(throws: StateError.self) { try stored.folder.store(boot: 7777) }
+        #expect(throws: StateError.self) { try stored.folder.store(generation: 7777) }
     }
 
     @Test(arguments: [EINVAL, ENOSYS, EOPNOTSUPP])
@@ -106,7 +106,7 @@ import Testing
             errno = error
             return -1
         }
-        try stored.folder.store(boot: 5)
+        try stored.folder.store(generation: 5)
         #expect(stored.folder.limitations == ["synchronized folders (\(Errno(rawValue: error)))"])
         try stored.folder.appendHistory(Array("{}\n".utf8), limit: 100)
         #expect(folder.read("history") == Array("{}\n".utf8))

@@ -8,7 +8,7 @@ package final class FakeDiscovery: Discovery {
         var isMember: @Sendable (String) -> Bool = { _ in false }
         var publication: Publication?
         var publications = 0
-        var told: [String: Publication] = [:]
+        var announced: [String: Publication] = [:]
         var isDeaf = false
         var isSlow = false
         var withdrawal: (@Sendable () -> Void)?
@@ -81,8 +81,8 @@ package final class FakeDiscovery: Discovery {
 
     /// Names of the members that this daemon was told of.
     package var known: Set<String> {
-        let (told, isMember) = state.withLock { ($0.told.keys, $0.isMember) }
-        return Set(told.filter(isMember))
+        let (announced, isMember) = state.withLock { ($0.announced.keys, $0.isMember) }
+        return Set(announced.filter(isMember))
     }
 
     /// Tells the daemon something, true or not.
@@ -111,11 +111,11 @@ package final class FakeDiscovery: Discovery {
 
     // MARK: - Hearing
 
-    private func told(_ instance: String) -> Publication? { state.withLock { $0.told[instance] } }
+    private func announced(_ instance: String) -> Publication? { state.withLock { $0.announced[instance] } }
 
     private func look() {
         for other in network.others(than: self) {
-            guard let publication = other.publication, told(publication.instance) != publication else { continue }
+            guard let publication = other.publication, announced(publication.instance) != publication else { continue }
             network.deliver { self.hear(publication) }
         }
     }
@@ -124,7 +124,7 @@ package final class FakeDiscovery: Discovery {
         // Strangers are told too, as long as there are few; and nothing is told twice.
         let isDeaf = state.withLock { state in
             let isDeaf = state.isDeaf || state.onEvent == nil
-            if !isDeaf { state.told[publication.instance] = publication }
+            if !isDeaf { state.announced[publication.instance] = publication }
             return isDeaf
         }
         guard !isDeaf else { return }
@@ -136,7 +136,7 @@ package final class FakeDiscovery: Discovery {
     }
 
     private func lose(_ instance: String) {
-        let wasKnown = state.withLock { $0.told.removeValue(forKey: instance) != nil && !$0.isDeaf }
+        let wasKnown = state.withLock { $0.announced.removeValue(forKey: instance) != nil && !$0.isDeaf }
         if wasKnown { emit(.removed(instance: instance)) }
     }
 }

@@ -385,7 +385,7 @@ private func fileHeader(_ size: Int) throws -> TransferHeader {
         let full = TransferFailure(.full, "no room")
         let last = receiver.after { $0.fail(full) }
         #expect(last == [.send(TransferFrame.error(full).encoded()), .end, .fail(full)])
-        #expect(receiver.after { $0.lose(.init(.gone, "cut")) }.isEmpty)
+        #expect(receiver.after { $0.abort(.init(.gone, "cut")) }.isEmpty)
     }
 
     @Test

@@ -92,8 +92,8 @@ private final class WholeTransfer {
         moved += Int64(bytes.count)
         if bytes.count < length {
             let gone = TransferFailure(.gone, "cut")
-            receiver.lose(gone)
-            sender.lose(gone)
+            receiver.abort(gone)
+            sender.abort(gone)
         } else {
             receiver.bytesReceived()
             sender.bytesSent()

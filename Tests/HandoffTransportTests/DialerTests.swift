@@ -185,7 +185,7 @@ import Testing
         let silent = try SilentHost(fixture)
         var outcome: Result<PeerConnection, DialError>?
         var limits = TransportLimits()
-        limits.handshake = .seconds(60)
+        limits.handshakeTimeout = .seconds(60)
         let call = try fixture.dialer(limits).dial(fixture.target([silent.address])) { [fixture] in
             outcome = $0
             fixture.note("dialed")

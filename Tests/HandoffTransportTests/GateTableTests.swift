@@ -112,7 +112,7 @@ struct GateTableTests {
         var limits = TransportLimits()
         limits.maxUngated = 3
         limits.maxUngatedPerSource = .max
-        limits.gate = .seconds(2)
+        limits.gateTimeout = .seconds(2)
         var table = GateTable(limits: limits)
         let honest = table.admit(from: try address("10.0.0.1"), now: start)
         let flood = try (0..<2).map { _ in table.admit(from: try address("10.0.0.2"), now: start).id }

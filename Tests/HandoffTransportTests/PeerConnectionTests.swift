@@ -225,7 +225,7 @@ import Testing
 
     @Test func `a handshake has no deadline if its owner has one`() throws {
         var limits = TransportLimits()
-        limits.handshake = nil
+        limits.handshakeTimeout = nil
         let (raw, server) = try startHandshake(limits)
         fixture.clock.advance(by: .seconds(3600))
         try fixture.settle()

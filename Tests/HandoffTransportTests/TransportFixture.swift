@@ -76,7 +76,7 @@ final class TransportFixture: GateListenerDelegate {
             candidates: candidates,
             token: { [gateKey, label] in
                 Gate.token(
-                    key: gateKey, hint: .pair, serial: Gate.Serial(boot: 1, call: 1), label: label,
+                    key: gateKey, hint: .pair, serial: Gate.Serial(generation: 1, call: 1), label: label,
                     Gate.Greeting($0, to: DeviceID(expected)))
             },
             accepts: { $0 == expected })

@@ -21,8 +21,8 @@ extension KitApp {
         case "access":
             // On the callback queue, which blocks in the meantime.
             guard let url = url(command) else { return report("access", ["failure": "no such URL"]) }
-            let isThere = url.startAccessingSecurityScopedResource()
-            report("access", ["there": isThere, "path": url.path, "bytes": isThere ? size(url) : nil])
+            let exists = url.startAccessingSecurityScopedResource()
+            report("access", ["there": exists, "path": url.path, "bytes": exists ? size(url) : nil])
         case "fetch":
             guard let url = url(command) else { return report("access", ["failure": "no such URL"]) }
             Task { [self] in

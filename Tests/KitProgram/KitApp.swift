@@ -113,7 +113,7 @@ final class KitApp: NSObject, HandoffApplicationDelegate, @unchecked Sendable {
     }
 
     private func configure(_ command: [String: Any]) {
-        HandoffApplication.shared.configuration = HandoffConfiguration(
+        HandoffApplication.shared.configuration = HandoffApplication.Configuration(
             identifier: command["identifier"] as? String ?? "com.example.kit", version: "1",
             teamIdentifier: command["team"] as? String, activityTypes: command["types"] as? [String] ?? [])
     }

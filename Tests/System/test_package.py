@@ -215,18 +215,18 @@ def daemon_page(stage):
 
 
 def keys(source):
-    """Returns the setting keys in a source file: raw values of an enumeration, or those of its message."""
+    """Returns the setting keys in a source file: those of the rows of its table, or those of its message."""
     with open(os.path.join(ROOT, "Sources", source)) as file:
         text = file.read()
-    cases = re.findall(r'^    case (\w+)(?: = "([a-z-]+)")?$', text, re.M)
+    rows = re.findall(r'^        (?:Setting|PolicyKey)\(\s*"([a-z-]+)"', text, re.M)
     message = re.search(r"unknown key '[^']+'; allowed keys: ([a-z, -]+)\"", text)
-    return {raw or name for name, raw in cases} | set(message.group(1).split(", ") if message else [])
+    return set(rows) | set(message.group(1).split(", ") if message else [])
 
 
 @test("the manual pages of settings document every known setting, and no other")
 def settings_pages(stage):
     needs("mandoc")
-    for name, source in (("handoffd.conf.5", "HandoffConfiguration/ConfigurationKey.swift"),
+    for name, source in (("handoffd.conf.5", "HandoffConfiguration/Setting+All.swift"),
                          ("handoff-policy.conf.5", "HandoffConfiguration/PolicyKey.swift"),
                          ("handoff-documents.conf.5", "HandoffDocuments/Roots/DocumentsFile.swift")):
         said = set(re.findall(r"^     ([a-z-]+) = ", page(name).split("\nSETTINGS\n")[1], re.M))

@@ -46,7 +46,7 @@ struct RateAndPauseTests {
     }
 
     @Test func `delays double up to the maximum and vary`() {
-        var backoff = Backoff(first: .seconds(1), longest: .seconds(60), variation: 20)
+        var backoff = Backoff(first: .seconds(1), maxDelay: .seconds(60), variation: 20)
         var random = FixedRandom(state: 1)
         let base: [Int64] = [1, 2, 4, 8, 16, 32, 60, 60]
         for seconds in base {
@@ -59,7 +59,7 @@ struct RateAndPauseTests {
     }
 
     @Test func `a short success counts as a failure`() {
-        var backoff = Backoff(first: .seconds(1), longest: .seconds(4))
+        var backoff = Backoff(first: .seconds(1), maxDelay: .seconds(4))
         #expect(backoff.next() == .seconds(1))
         backoff.ended(after: .seconds(3))
         #expect(backoff.next() == .seconds(2))
@@ -68,7 +68,7 @@ struct RateAndPauseTests {
     }
 
     @Test func `counting attempts gives the same delays`() {
-        let backoff = Backoff(first: .seconds(1), longest: .seconds(60))
+        let backoff = Backoff(first: .seconds(1), maxDelay: .seconds(60))
         let delays = [0, 1, 2, 3, 6, 7, 8, Int.max].map { backoff.delay(after: $0) }
         #expect(delays == [1, 1, 2, 4, 32, 60, 60, 60].map { .seconds($0) })
     }

@@ -37,7 +37,7 @@ final class ForumReaderApp: NSUserActivityDelegate {
 
     private func begin() {
         terminal.picture = { [unowned self] in reader.picture }
-        application.configuration = HandoffConfiguration(
+        application.configuration = HandoffApplication.Configuration(
             identifier: "com.example.forum", version: "1.0", teamIdentifier: "EXAMPLES")
         application.report(to: terminal)
         for type in NSUserActivity.ForumType.all {

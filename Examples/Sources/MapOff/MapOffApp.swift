@@ -21,7 +21,7 @@ enum MapOffApp {
             return canvas.framed("MapOff  \(map.region.text)")
         }
         let application = HandoffApplication.shared
-        application.configuration = HandoffConfiguration(
+        application.configuration = HandoffApplication.Configuration(
             identifier: "com.example.mapoff", version: "1.0", teamIdentifier: "EXAMPLES",
             activityTypes: [MapController.activityType])
         application.report(to: terminal)

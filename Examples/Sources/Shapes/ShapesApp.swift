@@ -29,7 +29,7 @@ final class ShapesApp: UIApplicationDelegate, NSUserActivityDelegate {
     static func main() async {
         let app = ShapesApp()
         let application = HandoffApplication.shared
-        application.configuration = HandoffConfiguration(
+        application.configuration = HandoffApplication.Configuration(
             identifier: "com.example.shapes", version: "2.0", teamIdentifier: "EXAMPLES",
             activityTypes: Editing.ActivityType.all)
         application.report(to: app.terminal)

@@ -8,7 +8,7 @@ import LoopIO
 /// Both buses, the system's and the user's, have this address.
 final class PlayedBus: Sendable {
     /// The time limit for a client to connect, or to send its next message. None takes a thousandth of it.
-    private static let patience: Int32 = 5000
+    private static let timeout: Int32 = 5000
 
     private let listener: Descriptor
     private let script: [UInt8]
@@ -60,13 +60,13 @@ final class PlayedBus: Sendable {
 
     /// Replies to the lines that a client sends before its first message.
     private func letIn(_ client: Int32) -> Bool {
-        var asked: [UInt8] = []
-        while !asked.contains("BEGIN\r\n".utf8) {
+        var received: [UInt8] = []
+        while !received.contains("BEGIN\r\n".utf8) {
             guard let more = Self.read(client) else { return false }
-            asked += more
+            received += more
         }
         var answer = ""
-        for line in String(decoding: asked, as: UTF8.self).split(separator: "\r\n") {
+        for line in String(decoding: received, as: UTF8.self).split(separator: "\r\n") {
             let words = line.split(separator: " ")
             switch words.first {
             case "NEGOTIATE_UNIX_FD": answer += "AGREE_UNIX_FD\r\n"
@@ -92,6 +92,6 @@ final class PlayedBus: Sendable {
 
     private static func isReadable(_ descriptor: Int32) -> Bool {
         var wanted = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-        return poll(&wanted, 1, patience) > 0
+        return poll(&wanted, 1, timeout) > 0
     }
 }

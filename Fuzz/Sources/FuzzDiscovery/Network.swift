@@ -23,7 +23,7 @@ enum Network {
         private var directory: ServiceDirectory
         private var interfaces = InterfaceTable()
         private var wanted: Set<RecordQuery> = []
-        private var told: [String: DiscoveredService] = [:]
+        private var announced: [String: DiscoveredService] = [:]
 
         init(_ options: DiscoveryOptions) {
             self.options = options
@@ -80,7 +80,7 @@ enum Network {
             directory.libraryLost()
             directory.sweep()
             settle()
-            require(told.isEmpty, "an instance remains without a record")
+            require(announced.isEmpty, "an instance remains without a record")
             require(!directory.isCrowded, "removed instances are kept")
             require(wanted.isSubset(of: instanceQueries), "queries run for removed instances")
         }
@@ -137,13 +137,13 @@ enum Network {
                 switch event {
                 case .service(let service): check(service)
                 case .removed(let name):
-                    require(told.removeValue(forKey: name) != nil, "an unknown instance is removed")
+                    require(announced.removeValue(forKey: name) != nil, "an unknown instance is removed")
                 case .allForNow, .state, .conflict, .networkChanged: break
                 }
             }
             wanted = directory.takeWanted() ?? wanted
             require(directory.settle().isEmpty && directory.takeWanted() == nil, "there are changes without a report")
-            require(told.count <= ServiceDirectory.maxInstances, "more instances are reported than kept")
+            require(announced.count <= ServiceDirectory.maxInstances, "more instances are reported than kept")
             // On each interface: one query for all, a text for each, and the rest for those that are being resolved.
             let most = 1 + ServiceDirectory.maxInstances + 3 * ServiceDirectory.maxResolving
             require(wanted.count <= most, "too many queries run")
@@ -151,7 +151,7 @@ enum Network {
         }
 
         private mutating func check(_ service: DiscoveredService) {
-            told[service.instance] = service
+            announced[service.instance] = service
             require(DomainName.label(service.instance) == service.instance, "an instance has an invalid name")
             require(service.text != nil || service.port != nil, "an instance without data is reported")
             require(service.addresses.isEmpty || service.port != nil, "an instance has addresses without a port")

@@ -81,7 +81,7 @@ private func admit(_ input: inout Input) {
                 require(evicted == nil, "a connection is closed although the table is not full")
             }
             open.removeAll { $0.id == evicted }
-            open.append((id, address, now.advanced(by: limits.gate)))
+            open.append((id, address, now.advanced(by: limits.gateTimeout)))
         case 2:
             guard !open.isEmpty else { continue }
             let id = open.remove(at: Int(step >> 2) % open.count).id

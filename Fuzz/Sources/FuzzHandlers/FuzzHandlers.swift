@@ -13,11 +13,11 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         check { () throws(HandlerFileError) in
             try Handler.declared(
                 byDesktopEntry: input.rest, id: id, path: "/p", installed: 0, locale: DesktopLocale("de_AT@euro"),
-                isThere: { _ in true })
+                exists: { _ in true })
         }
     case 1:
         check { () throws(HandlerFileError) in
-            try Handler.declared(byManifest: input.rest, stem: "a", path: "/p", installed: 0, isThere: { _ in true })
+            try Handler.declared(byManifest: input.rest, stem: "a", path: "/p", installed: 0, exists: { _ in true })
         }
     case 2:
         _ = HandlerDefaults(parsing: input.rest) { require(!$0.description.isEmpty, "an error without a message") }

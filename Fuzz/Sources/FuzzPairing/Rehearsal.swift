@@ -58,33 +58,33 @@ enum Rehearsal {
         var joiner = JoinerSession(exporter: exporter, identity: joinerKey, name: "second", scalar: scalarA)
         var moments: [(inviter: InviterSession, joiner: JoinerSession)] = []
         var queue: [(isFromInviter: Bool, bytes: [UInt8])] = []
-        func say(_ actions: [InviterAction]) {
+        func perform(_ actions: [InviterAction]) {
             for action in actions {
                 switch action {
                 case .send(let bytes): queue.append((true, bytes))
-                case .guess: say(inviter.checkGuess())
+                case .guess: perform(inviter.checkGuess())
                 case .joiner:
                     let key = SecretBytes(copying: [UInt8](repeating: 6, count: 32))
-                    say(inviter.handOver(epoch: 1, accountKey: key, statements: []))
+                    perform(inviter.handOver(epoch: 1, accountKey: key, statements: []))
                 case .wrongGuess, .knowsCode, .stored, .ended: break
                 }
             }
         }
-        func say(_ actions: [JoinerAction]) {
+        func perform(_ actions: [JoinerAction]) {
             for action in actions {
                 switch action {
                 case .send(let bytes): queue.append((false, bytes))
-                case .needsPassword: say(joiner.use(password))
-                case .account: say(joiner.stored())
+                case .needsPassword: perform(joiner.use(password))
+                case .account: perform(joiner.stored())
                 case .inviter, .ended: break
                 }
             }
         }
-        say(inviter.start())
+        perform(inviter.start())
         while !queue.isEmpty {
             moments.append((inviter, joiner))
             let (isFromInviter, bytes) = queue.removeFirst()
-            if isFromInviter { say(joiner.received(bytes)) } else { say(inviter.received(bytes)) }
+            if isFromInviter { perform(joiner.received(bytes)) } else { perform(inviter.received(bytes)) }
         }
         require(moments.count == 9, "the rehearsal failed")
         return moments

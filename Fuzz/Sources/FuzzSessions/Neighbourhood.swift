@@ -12,13 +12,13 @@ enum Neighbourhood {
     static func play(_ input: inout Input) {
         let devices = (1...4).compactMap { DeviceID(bytes: [UInt8](repeating: $0, count: 32)) }
         guard devices.count == 4, let label = Label(bytes: [UInt8](repeating: 5, count: 16)) else { return }
-        var table = PeerTable(own: devices[3], ownPosition: Position(boot: 50, seq: 3))
+        var table = PeerTable(own: devices[3], ownPosition: Position(generation: 50, seq: 3))
         var watch = Watch(devices: devices)
         var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
         for _ in 0..<500 where !input.isEmpty {
             let step = input.byte()
             let device = devices[Int(input.byte() % 4)]
-            let position = Position(boot: 1 + UInt64(input.byte() % 4), seq: UInt32(input.byte() % 8))
+            let position = Position(generation: 1 + UInt64(input.byte() % 4), seq: UInt32(input.byte() % 8))
             let choice = step >> 4
             switch step & 15 {
             case 0...5:
@@ -96,7 +96,7 @@ enum Neighbourhood {
         mutating func heard(_ hello: Hello, from id: DeviceID, _ changes: [PeerChange], _ table: PeerTable) {
             take(changes, table)
             guard let peer = table[id] else { return }
-            require(peer.boot >= newest[id]?.boot ?? 0, "a hello of an older start restores a device")
+            require(peer.generation >= newest[id]?.generation ?? 0, "a hello of an older start restores a device")
         }
 
         /// It sent a leave message.
@@ -145,7 +145,7 @@ enum Neighbourhood {
     private static func hello(_ position: Position, leaveReason: LeaveReason?, hasSeq: Bool) -> Hello? {
         Hello(
             software: "fuzz/1", kind: .laptop, port: 24863, label: Label(bytes: [UInt8](repeating: 5, count: 16)),
-            boot: position.boot, seq: hasSeq ? position.seq : nil, seenGeneration: nil,
+            generation: position.generation, seq: hasSeq ? position.seq : nil, seenGeneration: nil,
             rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil, leaveReason: leaveReason)
     }
 

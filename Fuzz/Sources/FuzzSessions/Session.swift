@@ -12,7 +12,7 @@ enum Session {
     static func play(_ input: inout Input) {
         let choice = input.byte()
         let roles: [SessionRole] = [.client, .server(isLive: true), .server(isLive: false)]
-        guard let device = DeviceID(bytes: [UInt8](repeating: 7, count: 32)), let hello = hello(boot: 100) else {
+        guard let device = DeviceID(bytes: [UInt8](repeating: 7, count: 32)), let hello = hello(generation: 100) else {
             return
         }
         var driver = Driver(
@@ -25,10 +25,10 @@ enum Session {
         require(driver.machine.nextDeadline == nil, "an ended session still waits for an event")
     }
 
-    static func hello(boot: UInt64) -> Hello? {
+    static func hello(generation: UInt64) -> Hello? {
         Hello(
             software: "fuzz/1", kind: .laptop, port: 24863, label: Label(bytes: [UInt8](repeating: 9, count: 16)),
-            boot: boot, seenGeneration: nil, rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil)
+            generation: generation, seenGeneration: nil, rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil)
     }
 
     private struct Driver {
@@ -97,7 +97,7 @@ enum Session {
                 case .establish, .renew:
                     require(machine.peerHello != nil, "a hello is reported but not kept")
                 case .raiseGeneration(let seen):
-                    require(seen > machine.hello.boot, "a start number is raised to a smaller one")
+                    require(seen > machine.hello.generation, "a start number is raised to a smaller one")
                 case .close: hasEnded = true
                 case .receiveEpochKey, .note, .complete: break
                 }
@@ -121,7 +121,7 @@ enum Session {
             switch kind {
             case 0..<8:
                 code = FrameKind.hello.rawValue
-                body = Session.hello(boot: 1 + UInt64(kind) * 50)?.encoded() ?? []
+                body = Session.hello(generation: 1 + UInt64(kind) * 50)?.encoded() ?? []
             case 8..<14:
                 code = FrameKind.request.rawValue
                 body = PeerRequest(

@@ -64,7 +64,7 @@ private func switches(_ input: inout Input) {
     require(now.review(at: start) == false, "a second check changes something")
     if let wait = now.wait(at: start) { require(wait >= .zero && wait <= .seconds(30), "the next check is too late") }
     // Also if the wall clock stands still, or was set back to its start.
-    let year = Duration.seconds(Switches.longest)
+    let year = Duration.seconds(Switches.maxSeconds)
     let end = SwitchMoment(unixSeconds: 0, instant: start.instant.advanced(by: year))
     _ = now.review(at: end)
     require(now.entries.allSatisfy { $0.off.until == nil }, "a switch with an end is off for more than a year")

@@ -33,23 +33,23 @@ package enum Gate {
     /// The number of a call, greater than those of all earlier calls of its device.
     package struct Serial: Hashable, Comparable, Sendable {
         /// The caller's generation number.
-        package let boot: UInt64
+        package let generation: UInt64
         /// The number of the call within the generation.
         package let call: UInt32
 
-        package init(boot: UInt64, call: UInt32) {
-            self.boot = boot
+        package init(generation: UInt64, call: UInt32) {
+            self.generation = generation
             self.call = call
         }
 
         package static func < (left: Serial, right: Serial) -> Bool {
-            (left.boot, left.call) < (right.boot, right.call)
+            (left.generation, left.call) < (right.generation, right.call)
         }
 
         /// The 12 bytes before masking.
         fileprivate var bytes: [UInt8] {
             var writer = ByteWriter()
-            writer.u64(boot)
+            writer.u64(generation)
             writer.u32(call)
             return writer.bytes
         }
@@ -215,11 +215,12 @@ package struct Knock: Sendable {
     package mutating func serial(with key: SecretBytes) -> Gate.Serial? {
         hashes += 1
         var reader = ByteReader(Gate.xor(serial, Gate.serialMask(key, greeting)))
-        guard let boot = try? reader.u64(), let call = try? reader.u32(), (1...Position.maxGeneration).contains(boot)
+        guard let generation = try? reader.u64(), let call = try? reader.u32(),
+            (1...Position.maxGeneration).contains(generation)
         else {
             return nil
         }
-        return Gate.Serial(boot: boot, call: call)
+        return Gate.Serial(generation: generation, call: call)
     }
 }
 

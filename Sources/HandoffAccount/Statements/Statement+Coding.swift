@@ -24,7 +24,7 @@ extension Statement {
     /// Maximum number of keys that a removal may keep: the number that an account can ever know.
     package static let maxKept = RosterLimits.keys
     /// Size of the longest statement in bytes: a removal that keeps ``maxKept`` keys.
-    package static let longest = 1 + 16 + 32 + 32 + 2 + maxKept * 32 + 64
+    package static let maxEncodedCount = 1 + 16 + 32 + 32 + 2 + maxKept * 32 + 64
 
     /// Decodes one whole statement. Trailing bytes are an error. The signature is not checked.
     package init(decoding bytes: [UInt8]) throws(StatementError) {

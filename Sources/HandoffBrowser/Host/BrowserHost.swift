@@ -47,11 +47,11 @@ package final class BrowserHost {
     /// - Parameters:
     ///   - app: The id that the browser attaches with.
     ///   - say: Sends a message to the extension.
-    package init(loop: EventLoop, places: HostPlaces, app: String, say: @escaping (HostMessage) -> Void) {
+    package init(loop: EventLoop, places: HostPlaces, app: String, post: @escaping (HostMessage) -> Void) {
         self.loop = loop
         self.places = places
         self.app = app
-        self.post = say
+        self.post = post
     }
 
     /// Attaches, immediately or as soon as the daemon is available.
@@ -244,11 +244,11 @@ package final class BrowserHost {
     }
 
     private func perform(_ action: FrontPageMachine.Action) {
-        if case .tell(let message) = action { return post(message) }
+        if case .send(let message) = action { return post(message) }
         guard case .attached(let attachment, let session) = state else { return }
         let calls = session.calls
         switch action {
-        case .tell: break
+        case .send: break
         case .publish(let page):
             attachment.publish(page.activity) { [weak self] result in
                 guard let self, isCurrent(session) else { return }

@@ -16,11 +16,11 @@ package struct NativeFramer: Sendable {
     }
 
     /// The maximum length of a received message, in bytes: several thousand open tabs.
-    package static let longest = 1 << 20
+    package static let maxMessage = 1 << 20
     /// The maximum length of a message that browsers accept (Chromium and Firefox alike), in bytes.
     package static let maxReply = 1 << 20
 
-    private static let limits = JSONLimits(bytes: longest, depth: 8)
+    private static let limits = JSONLimits(bytes: maxMessage, depth: 8)
     private static let header = 4
 
     private var bytes: [UInt8] = []
@@ -41,7 +41,7 @@ package struct NativeFramer: Sendable {
             skipped -= rest
             guard skipped == 0, bytes.count - start >= Self.header else { return }
             let length = Self.length(bytes[start..<(start + Self.header)])
-            guard length <= Self.longest else {
+            guard length <= Self.maxMessage else {
                 each(.failure(.tooLong(length)))
                 start += Self.header
                 skipped = length

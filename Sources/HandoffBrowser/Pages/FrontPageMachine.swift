@@ -24,7 +24,7 @@ package struct FrontPageMachine: Sendable {
         /// `AnswerSave`.
         case answer(ActivityID, ActivityChange?)
         /// Sends a message to the extension.
-        case tell(HostMessage)
+        case send(HostMessage)
     }
 
     private enum Offer: Equatable {
@@ -72,14 +72,14 @@ package struct FrontPageMachine: Sendable {
         isAttached = true
         // The extension replies with the page; the previous one may be outdated.
         front = nil
-        return [.tell(.ready)]
+        return [.send(.ready)]
     }
 
     /// The connection to the daemon was lost, and this browser's activities with it.
     package mutating func lost(_ why: String) -> [Action] {
         reset()
         isAttached = false
-        return [.tell(.offered(false)), .tell(.lost(why))]
+        return [.send(.offered(false)), .send(.lost(why))]
     }
 
     private mutating func reset() {
@@ -118,7 +118,7 @@ package struct FrontPageMachine: Sendable {
     /// Handles the continuation of an activity on another device.
     package func continued(_ id: ActivityID) -> [Action] {
         guard case .offered(id, let page) = offer else { return [] }
-        return [.tell(.continued(url: page.url))]
+        return [.send(.continued(url: page.url))]
     }
 
     /// Handles the reply to `publish`.
@@ -127,14 +127,14 @@ package struct FrontPageMachine: Sendable {
         offer = .offered(id, page)
         needsSave = true
         let actions: [Action] = [.becomeCurrent(id)] + (before.map { [.invalidate($0)] } ?? [])
-        return actions + [.tell(.offered(true))] + settle()
+        return actions + [.send(.offered(true))] + settle()
     }
 
     /// Handles the refusal of `publish`.
     package mutating func refused() -> [Action] {
         guard case .publishing(let page, let before) = offer else { return [] }
         offer = .refused(page)
-        return (before.map { [.invalidate($0)] } ?? []) + [.tell(.offered(false))] + settle()
+        return (before.map { [.invalidate($0)] } ?? []) + [.send(.offered(false))] + settle()
     }
 
     /// Handles the reply to `update`, whether or not it succeeded.
@@ -147,7 +147,7 @@ package struct FrontPageMachine: Sendable {
     package mutating func withdrawn(_ id: ActivityID) -> [Action] {
         guard case .offered(id, let page) = offer else { return [] }
         offer = .withdrawn(page)
-        return [.tell(.offered(false)), .tell(.watch(url: page.url))]
+        return [.send(.offered(false)), .send(.watch(url: page.url))]
     }
 
     /// Handles the daemon's request for the position.
@@ -156,14 +156,14 @@ package struct FrontPageMachine: Sendable {
         needsSave = false
         lastRequest += 1
         pendingSave = (lastRequest, id)
-        return [.tell(.save(request: lastRequest, url: page.url))]
+        return [.send(.save(request: lastRequest, url: page.url))]
     }
 
     /// Handles the extension's reply.
     package mutating func place(_ place: PagePlace?, request: Int) -> [Action] {
-        guard let asked = pendingSave, asked.request == request else { return [] }
+        guard let pending = pendingSave, pending.request == request else { return [] }
         pendingSave = nil
-        guard let place else { return [.answer(asked.activity, nil)] }
+        guard let place else { return [.answer(pending.activity, nil)] }
         var change = ActivityChange()
         change.userInfo = [PagePlace.key: .object(place.json)]
         // The position will have changed by the next request.
@@ -171,7 +171,7 @@ package struct FrontPageMachine: Sendable {
             change.needsSave = true
             needsSave = true
         }
-        return [.answer(asked.activity, change)]
+        return [.answer(pending.activity, change)]
     }
 
     /// Starts the next action towards the wanted offer.
@@ -184,7 +184,7 @@ package struct FrontPageMachine: Sendable {
             return []
         case (.offered(let id, _), nil):
             offer = .none
-            return [.invalidate(id), .tell(.offered(false))]
+            return [.invalidate(id), .send(.offered(false))]
         case (.refused(let page), let wanted?):
             return page == wanted ? [] : publish(wanted, before: nil)
         case (.withdrawn(let page), let wanted?):

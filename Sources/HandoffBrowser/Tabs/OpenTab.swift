@@ -7,7 +7,7 @@ package struct OpenTab: Sendable, Equatable {
     /// It is created only on request.
     package static let activityType = "dev.handoff1.browser.tabs"
     /// The maximum number of tabs in a list.
-    package static let most = 2000
+    package static let maxTabs = 2000
     /// The maximum size of a list on a stream, in bytes; its titles and addresses are smaller.
     package static let maxList = 1 << 20
     /// The maximum size of all titles and addresses of a list, in bytes.
@@ -33,7 +33,7 @@ package struct OpenTab: Sendable, Equatable {
     package static func list(_ json: JSON?) -> [OpenTab] {
         var list: [OpenTab] = []
         var room = maxText
-        for element in (json?.array ?? []).prefix(most) {
+        for element in (json?.array ?? []).prefix(maxTabs) {
             guard let object = element.object, let url = object["url"]?.string, WebURL.isAcceptable(url) else {
                 continue
             }

@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// `join`: adds this device to an account.
 package struct JoinCommand: Command {
     package static let specification = CommandSpecification(
@@ -7,7 +9,7 @@ package struct JoinCommand: Command {
                 "--peer", .value("HOST:PORT"), "the address of that device, if it is not found automatically")
         ],
         details: """
-            Run handoffctl pair on a device of the account. It shows an 8-digit code and a link. This command prompts
+            Run handoffctl pair on a device of the account. It shows an \(Limits.pairingCodeDigits)-digit code and a link. This command prompts
             for either one, or reads one line from a pipe. The code cannot be an argument: every user of this machine
             could read it, and the shell would save it.
             A device that was removed from its account leaves that account first and gets a new identity.
@@ -32,12 +34,11 @@ package struct JoinCommand: Command {
 
 /// The code shown by the inviting device: digits or a link.
 enum PairingSecret: Equatable {
-    /// Eight ASCII digits.
+    /// `Limits.pairingCodeDigits` ASCII digits.
     case code(String)
     /// A text that begins with `handoff:`. The daemon parses the rest.
     case link(String)
 
-    private static let digits = 8
     private static let scheme = "handoff:"
     /// The maximum length of a link, in bytes.
     private static let maxLink = 512
@@ -52,7 +53,7 @@ enum PairingSecret: Equatable {
             return
         }
         let bare = text.filter { !$0.isWhitespace && $0 != "-" }
-        guard bare.utf8.count == Self.digits, bare.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard bare.utf8.count == Limits.pairingCodeDigits, bare.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
         self = .code(bare)
     }
 }

@@ -10,7 +10,9 @@ package struct PairCommand: Command {
             OptionSpecification("--yes", .flag, "admit the first device that knows the code, without asking"),
             OptionSpecification("--qr", .flag, "on a terminal: show the link as a QR code instead of text"),
             OptionSpecification(
-                "--timeout", .value("SECONDS"), "close the pairing window after this time (default and maximum: 180)"),
+                "--timeout", .value("SECONDS"),
+                "close the pairing window after this time (default and maximum: "
+                    + "\(Limits.pairingWindowLifetime.components.seconds))"),
         ],
         details: """
             On the new device, run handoffctl join and type the digits, or open the link there, which contains a longer

@@ -1,5 +1,6 @@
 import HandoffClient
 import HandoffJSON
+import HandoffModel
 
 // Failures of the commands that change the members of the account.
 extension CommandFailure {
@@ -110,7 +111,7 @@ extension CommandFailure {
         CommandFailure(
             .wrongUsage, "WrongUsage",
             isEmpty
-                ? "no code on standard input" : "standard input does not contain a code (8 digits or a link)",
+                ? "no code on standard input" : "standard input does not contain a code (\(Limits.pairingCodeDigits) digits or a link)",
             advice: ["see: handoffctl help join"])
     }
 

@@ -139,7 +139,7 @@ final class PublishedStreams {
         case .untouched: input = .offered
         case .offered: throw TransferFailure(.busy, "its standard input is being streamed to another device")
         case .consumed:
-            throw TransferFailure.told(.busy, "its standard input was already streamed, which is possible only once")
+            throw TransferFailure.shared(.busy, "its standard input was already streamed, which is possible only once")
         }
         return try content.open()
     }

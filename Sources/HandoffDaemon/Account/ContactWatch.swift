@@ -13,7 +13,7 @@ final class ContactWatch {
     /// The number of seconds without an answer from which it is reported.
     static let notable: UInt64 = 24 * 3600
     /// The time that the others have to answer after a start, sleep, or a network change.
-    static let patience = Duration.seconds(60)
+    static let contactTimeout = Duration.seconds(60)
     /// The minimum number of seconds between two writes of the time.
     private static let precision: UInt64 = 3600
 
@@ -80,7 +80,7 @@ final class ContactWatch {
     /// The time since which no device has answered, in seconds since 1970; nil if that is not
     /// significant.
     var unansweredSince: UInt64? {
-        guard let last, loop.now - begun >= Self.patience else { return nil }
+        guard let last, loop.now - begun >= Self.contactTimeout else { return nil }
         let now = wallClock.unixSeconds
         return now >= last && now - last >= Self.notable ? last : nil
     }

@@ -40,7 +40,7 @@ final class RemovalReports {
             var report = report
             report.waiting.remove(member)
             report.confirmed.insert(member)
-            tell(report, key)
+            notify(report, key)
         }
     }
 
@@ -50,11 +50,11 @@ final class RemovalReports {
             var report = report
             report.waiting.formIntersection(members)
             report.confirmed.formIntersection(members)
-            if report.waiting.isEmpty { tell(report, key) } else { reports[key] = report }
+            if report.waiting.isEmpty { notify(report, key) } else { reports[key] = report }
         }
     }
 
-    private func tell(_ report: Report, _ key: ObjectIdentifier) {
+    private func notify(_ report: Report, _ key: ObjectIdentifier) {
         let event = report.event(.confirmed).json
         if report.waiting.isEmpty {
             reports[key] = nil

@@ -88,10 +88,10 @@ extension AccountService {
         let others = accountStore.snapshot.live.subtracting([device])
         leaveAccount { result in
             switch result {
-            case .success(let told):
+            case .success(let notified):
                 let event = RemovalEvent(
-                    kind: .removed, device: device, confirmed: told.sorted(),
-                    waiting: others.subtracting(told).sorted())
+                    kind: .removed, device: device, confirmed: notified.sorted(),
+                    waiting: others.subtracting(notified).sorted())
                 call.reply(event.json)
             case .failure(let error): call.fail(error)
             }
@@ -111,7 +111,7 @@ extension AccountService {
     func leaveAccount(completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void) {
         guard let state = accountStore.state else { return completion(.failure(AccountStore.Refusal.noAccount)) }
         guard state.view.isLive(accountStore.deviceID) else {
-            return resetIdentity(told: [], completion: completion)
+            return resetIdentity(notified: [], completion: completion)
         }
         var notified: Set<DeviceID> = []
         accountStore.leave { [core] state, done in
@@ -121,14 +121,14 @@ extension AccountService {
             }
         } completion: { [self] result in
             switch result {
-            case .success: resetIdentity(told: notified, completion: completion)
+            case .success: resetIdentity(notified: notified, completion: completion)
             case .failure(let error): completion(.failure(error))
             }
         }
     }
 
     private func resetIdentity(
-        told: Set<DeviceID>, completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void
+        notified: Set<DeviceID>, completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void
     ) {
         core.worker.run({ [folder = core.stored.folder] in try folder.resetIdentity() }, on: core.loop) {
             [weak self] result in
@@ -136,10 +136,10 @@ extension AccountService {
             switch result {
             case .success(let identity):
                 let next = core.stored.renewed(
-                    identity: identity, boot: core.boot, peers: core.peersFile, apps: core.appSwitches,
+                    identity: identity, generation: core.generation, peers: core.peersFile, apps: core.appSwitches,
                     claims: core.installed.registry.history, switches: core.switches.switches,
                     networks: core.networks.trust.known)
-                completion(.success(told))
+                completion(.success(notified))
                 // After the reply, which is sent while the connections of the clients end.
                 core.loop.later { [weak self] in self?.core.onLeft?(next) }
             case .failure(let error):

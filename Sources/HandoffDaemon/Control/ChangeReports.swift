@@ -41,7 +41,7 @@ final class ChangeReports {
     }
 
     /// The minimum time between two reports, so that many changes are reported together.
-    private static let pace = Duration.milliseconds(250)
+    private static let minInterval = Duration.milliseconds(250)
 
     private let loop: EventLoop
     private unowned let service: ControlService
@@ -51,8 +51,8 @@ final class ChangeReports {
     private var willLook = false
     /// The parts that changed since the last report, even if they changed back, because a client
     /// may have read them in between.
-    private var untold: Set<ControlChanges.Part> = []
-    /// Not nil while the last report is younger than `pace`.
+    private var pending: Set<ControlChanges.Part> = []
+    /// Not nil while the last report is younger than `minInterval`.
     private var timer: LoopTimer?
 
     init(loop: EventLoop, service: ControlService) {
@@ -83,24 +83,24 @@ final class ChangeReports {
         guard let former = seen else { return }
         let present = service.answers()
         seen = present
-        untold.formUnion(present.parts(since: former))
-        if timer == nil { tell() }
+        pending.formUnion(present.parts(since: former))
+        if timer == nil { notify() }
     }
 
-    private func tell() {
+    private func notify() {
         timer = nil
-        guard !untold.isEmpty else { return }
-        let results = ControlChanges(changed: ControlChanges.Part.allCases.filter(untold.contains)).json
-        untold.removeAll()
+        guard !pending.isEmpty else { return }
+        let results = ControlChanges(changed: ControlChanges.Part.allCases.filter(pending.contains)).json
+        pending.removeAll()
         for call in followers.values { call.replyContinuing(results) }
-        timer = loop.timer(after: Self.pace) { [weak self] in self?.tell() }
+        timer = loop.timer(after: Self.minInterval) { [weak self] in self?.notify() }
     }
 
     private func ended(_ key: ObjectIdentifier) {
         followers[key] = nil
         guard followers.isEmpty else { return }
         seen = nil
-        untold.removeAll()
+        pending.removeAll()
         timer = nil
     }
 }

@@ -218,17 +218,17 @@ final class ControlService {
     /// - token: for the app or browser that is started.
     /// - caller: receives the outcome unless this throws.
     /// - Throws: if no offer matches, or nothing opens it.
-    func begin(_ asked: ContinueRequest, token: ActivationToken? = nil, for caller: any ContinuationCaller) throws {
-        let prefix = asked.activity
-        let take = asked.take ?? false
+    func begin(_ request: ContinueRequest, token: ActivationToken? = nil, for caller: any ContinuationCaller) throws {
+        let prefix = request.activity
+        let take = request.take ?? false
         guard accountStore.state != nil else {
             throw CallError(AccountStore.Refusal.noAccount)
         }
         let names = accountStore.snapshot.names
-        let source = asked.from.map(names.choose)
-        if case .ambiguous(let devices)? = source { throw CallError.ambiguous(asked.from ?? "", devices, names) }
+        let source = request.from.map(names.choose)
+        if case .ambiguous(let devices)? = source { throw CallError.ambiguous(request.from ?? "", devices, names) }
         func isAddressed(_ offer: RemoteOffer) -> Bool {
-            (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
+            (request.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (source.map { $0 == .one(offer.device) } ?? true)
         }
         var fitting = offers().filter(isAddressed)
@@ -243,11 +243,11 @@ final class ControlService {
             // If the requested activity exists but is switched off, that is the reason.
             let hidden = hiddenOffers().filter(isAddressed)
             if case .one(let offer) = OfferSelection.choose(hidden, prefix: prefix, id: { $0.activity.id }),
-                let hold = core.switches.hold(.receive, of: offer.activity.type, with: offer.device)
+                let restriction = core.switches.restriction(.receive, of: offer.activity.type, with: offer.device)
             {
-                throw CallError.switchedOff(hold)
+                throw CallError.switchedOff(restriction)
             }
-            if let failure = asleep(asked.from) { throw failure }
+            if let failure = asleep(request.from) { throw failure }
             throw CallError.control(
                 .nothingToContinue,
                 prefix.map { "no activity on offer has an id starting with \($0)" }
@@ -259,7 +259,7 @@ final class ControlService {
             core.broker.begin(
                 ContinuationBroker.Request(
                     offer: offer.activity, device: offer.device, origin: peers.origin(of: offer.device),
-                    recipient: recipient, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
+                    recipient: recipient, timeout: request.timeout.flatMap(Self.duration), token: token), for: caller)
         }
     }
 

@@ -12,7 +12,7 @@ import LoopIO
 final class NetworkService {
     /// The time in which the desktop must return the names of the networks. After it they are
     /// listed without names.
-    private static let patience = Duration.seconds(3)
+    private static let namesTimeout = Duration.seconds(3)
 
     private unowned let core: DaemonCore
 
@@ -51,7 +51,7 @@ final class NetworkService {
                     let name = name ?? connection.flatMap { Self.isName($0) ? $0 : nil } ?? ""
                     var known = core.networks.trust.known
                     guard known.add(gateway, name: name) else {
-                        let message = "at most \(NetworksFile.most) networks can be known; forget some first"
+                        let message = "at most \(NetworksFile.maxEntries) networks can be known; forget some first"
                         return call.fail(CallError.limitExceeded("networks", message))
                     }
                     store(known, call, names)
@@ -95,7 +95,7 @@ final class NetworkService {
             waiting = nil
             completion?(names)
         }
-        let timer = core.loop.timer(after: Self.patience) { answer([:]) }
+        let timer = core.loop.timer(after: Self.namesTimeout) { answer([:]) }
         desktop.call(.getNetworkNames) { result in
             timer.cancel()
             answer((try? NetworkNames(json: result.get()))?.byInterface ?? [:])
@@ -146,6 +146,6 @@ final class NetworkService {
             ControlNetwork(id: $0.gateway.text, interface: nil, gateway: nil, name: $0.name, known: true)
         }
         return ControlNetworks(
-            knownOnly: trust.policy == .known, silent: trust.hold != nil, networks: present + elsewhere)
+            knownOnly: trust.policy == .known, silent: trust.restriction != nil, networks: present + elsewhere)
     }
 }

@@ -34,7 +34,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     func pair(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let isAutomatic = try Fields(call.parameters).optionalFlag("automatic") ?? false
-        if let hold = core.switches.networkRestriction { throw CallError.switchedOff(hold) }
+        if let restriction = core.switches.networkRestriction { throw CallError.switchedOff(restriction) }
         guard window == nil else { throw PairingFailure.windowOpen.callError }
         try requireKey()
         let inviter = try makeInviter(isAutomatic: isAutomatic)
@@ -80,7 +80,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let request = try JoinRequest(json: call.parameters)
         try accountStore.requireNoAccount(accountStore.state)
-        if let hold = core.switches.networkRestriction { throw CallError.switchedOff(hold) }
+        if let restriction = core.switches.networkRestriction { throw CallError.switchedOff(restriction) }
         guard attempt == nil else { throw PairingFailure.joining.callError }
         let joiner = try makeJoiner(request)
         attempt = (joiner, call)

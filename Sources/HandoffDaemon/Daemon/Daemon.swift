@@ -59,7 +59,7 @@ package actor Daemon {
     private var coreNumber = 0
     private var isDiscovering = false
     /// Kept when the device leaves its account, because attempts are counted for the whole network.
-    private let pairingAttempts = PairingAttemptLimiterBox()
+    private let pairingAttempts = PairingAttempts()
     private var server: ControlServer?
     private var deadline: LoopTimer?
     private var onStopped: (() -> Void)?

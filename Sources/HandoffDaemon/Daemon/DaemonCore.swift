@@ -41,7 +41,7 @@ final class DaemonCore {
     /// The link to the user's desktop; nil if there is none.
     let desktop: DesktopLink?
     /// The remaining attempts for pairing codes. They outlive the windows and this core.
-    let pairingAttempts: PairingAttemptLimiterBox
+    let pairingAttempts: PairingAttempts
     let accountStore: AccountStore
     /// The other devices.
     let peers: Peers
@@ -52,7 +52,7 @@ final class DaemonCore {
     /// The calls that wait until the other members confirm a removal.
     let removals = RemovalReports()
     /// The generation of this start.
-    private(set) var boot: UInt64
+    private(set) var generation: UInt64
     /// Called when this device has left its account, with the state for the next core.
     var onLeft: ((StoredState) -> Void)?
 
@@ -60,7 +60,7 @@ final class DaemonCore {
         loop: EventLoop, log: Logger, worker: Worker, configuration: Configuration, policy: Policy,
         stored: StoredState, name: String,
         port: consuming BoundPort, discovery: any Discovery, pairingDiscovery: PairingDiscovery,
-        pairingAttempts: PairingAttemptLimiterBox,
+        pairingAttempts: PairingAttempts,
         apps: DesktopAccess, desktop: DesktopLink?,
         wallClock: any WallClock
     ) throws {
@@ -76,7 +76,7 @@ final class DaemonCore {
         self.pairingDiscovery = pairingDiscovery
         self.pairingAttempts = pairingAttempts
         self.wallClock = wallClock
-        boot = stored.boot
+        generation = stored.generation
         peersFile = stored.peers
         appSwitches = stored.apps
         desktopAccess = apps
@@ -235,7 +235,7 @@ final class DaemonCore {
     /// Applies a change of the interfaces on which this device can be discovered.
     func networksChanged() {
         let limit = networks.trust.limit
-        switches.take(networkHold: networks.trust.hold)
+        switches.take(networkReason: networks.trust.restriction)
         pairingDiscovery.interfaces = limit
         peers.limit(to: limit)
     }
@@ -247,7 +247,7 @@ final class DaemonCore {
         self.configuration = configuration
         log.setLevel(configuration.logLevel)
         if !waiting.isEmpty {
-            let names = waiting.map(\.rawValue).joined(separator: ", ")
+            let names = waiting.map(\.key).joined(separator: ", ")
             log.notice("Some settings take effect only at the next start", ["settings": names])
         }
         for address in configuration.peers { peers.add(address) }
@@ -284,9 +284,10 @@ final class DaemonCore {
     /// Continues with a greater generation because another device has seen a greater one, after the
     /// restoration of a backup or a change of the clock.
     func raiseGeneration(above seen: UInt64) {
-        guard let raised = GenerationFile.raised(current: boot, seen: seen) else { return }
-        boot = raised
-        worker.run({ [folder = stored.folder] in try folder.store(boot: raised) }, on: loop) { [weak self] result in
+        guard let raised = GenerationFile.raised(current: generation, seen: seen) else { return }
+        generation = raised
+        worker.run({ [folder = stored.folder] in try folder.store(generation: raised) }, on: loop) {
+            [weak self] result in
             guard let self else { return }
             switch result {
             case .success: peers.restart(generation: raised)

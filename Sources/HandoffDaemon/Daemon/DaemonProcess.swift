@@ -38,14 +38,14 @@ package enum DaemonProcess {
     package static func run(_ words: [String], embedded: @escaping EmbeddedFactory) -> Int32 {
         do {
             switch try CommandLineParser.parse(words) {
-            case .help: say(CommandLineHelp.text, to: .output)
-            case .version: say("handoffd \(Version.number)\n", to: .output)
-            case .check(let options): say(try check(options), to: .output)
+            case .help: write(CommandLineHelp.text, to: .output)
+            case .version: write("handoffd \(Version.number)\n", to: .output)
+            case .check(let options): write(try check(options), to: .output)
             case .run(let options): try serve(options, embedded: embedded)
             }
             return done
         } catch {
-            say("handoffd: \(error)\n", to: .error)
+            write("handoffd: \(error)\n", to: .error)
             ServiceManager.notifyStatus("Failed: \(error)")
             return status(of: error)
         }
@@ -246,7 +246,7 @@ package enum DaemonProcess {
         configuration.name ?? MachineInfo.hostName() ?? "device"
     }
 
-    private static func say(_ text: String, to stream: StandardStream) {
+    private static func write(_ text: String, to stream: StandardStream) {
         // A terminal that has closed leaves no place to report its error.
         try? stream.write(Array(text.utf8))
     }

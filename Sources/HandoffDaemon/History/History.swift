@@ -15,7 +15,7 @@ final class History {
     private let file: HistoryFile
     private let wallClock: any WallClock
     private var followers: [ObjectIdentifier: ControlCall] = [:]
-    private var pace = HistoryRateLimiter()
+    private var limiter = HistoryRateLimiter()
     private var timer: LoopTimer?
     private var hasFailed = false
     /// Entries that the worker has not received yet.
@@ -45,7 +45,7 @@ final class History {
         entry.time = Double(wallClock.unixSeconds)
         // Continuations by other devices are rate-limited. Local ones are not.
         guard entry.direction == .out else { return write(entry) }
-        if let entry = pace.take(entry, at: loop.now) { write(entry) }
+        if let entry = limiter.take(entry, at: loop.now) { write(entry) }
         armTimer()
     }
 
@@ -72,7 +72,7 @@ final class History {
     /// Writes the pending entries. Calls `completion` when all entries are on the disk or have
     /// failed.
     func finish(_ completion: @escaping () -> Void) {
-        for entry in pace.drain() { write(entry) }
+        for entry in limiter.drain() { write(entry) }
         timer = nil
         flush()
         // Runs after all pending writes of the worker.
@@ -106,13 +106,13 @@ final class History {
     }
 
     private func armTimer() {
-        guard let next = pace.next else { return timer = nil }
+        guard let next = limiter.next else { return timer = nil }
         if timer == nil { timer = loop.timer(after: .zero) { [weak self] in self?.writeDue() } }
         timer?.rearm(at: next)
     }
 
     private func writeDue() {
-        for entry in pace.due(at: loop.now) { write(entry) }
+        for entry in limiter.due(at: loop.now) { write(entry) }
         armTimer()
     }
 

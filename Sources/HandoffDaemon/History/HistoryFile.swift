@@ -11,7 +11,7 @@ import LoopIO
 /// last line. Truncated lines are skipped when the file is read.
 package final class HistoryFile: Sendable {
     /// The maximum size of a file in bytes.
-    package static let longest = 1024 * 1024
+    package static let maxBytes = 1024 * 1024
     /// The maximum number of entries of a page.
     package static let pageSize = 256
     /// The maximum length of a text in bytes. Names of apps and reasons of failures come from other
@@ -49,14 +49,14 @@ package final class HistoryFile: Sendable {
             lines += JSON.object(entry.json).encoded() + [UInt8(ascii: "\n")]
             return entry
         }
-        try folder.appendHistory(lines, limit: Self.longest)
+        try folder.appendHistory(lines, limit: Self.maxBytes)
         last.withLock { $0 = number }
         return written
     }
 
     /// Returns the entries after a number, oldest first, at most one page.
     package func page(after number: Int) throws(StateError) -> ControlLogPage {
-        Self.page(after: number, of: try folder.readHistory(limit: Self.longest))
+        Self.page(after: number, of: try folder.readHistory(limit: Self.maxBytes))
     }
 
     /// Returns a page from the bytes of the files, the previous file first.
@@ -75,7 +75,7 @@ package final class HistoryFile: Sendable {
 
     private func lastNumber() throws(StateError) -> Int {
         if let number = last.withLock({ $0 }) { return number }
-        let files = try folder.readHistory(limit: Self.longest)
+        let files = try folder.readHistory(limit: Self.maxBytes)
         return Self.lines(files).compactMap { Self.entry($0)?.number }.max() ?? 0
     }
 

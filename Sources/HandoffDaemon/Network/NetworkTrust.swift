@@ -46,7 +46,7 @@ package struct NetworkTrust: Sendable, Equatable {
 
     /// The reason why this device cannot be discovered on any interface, as a sentence in lower
     /// case; nil if it can.
-    package var hold: String? {
+    package var restriction: String? {
         guard limit?.isEmpty == true else { return nil }
         let concerned = present.filter { interfaces.isEmpty || interfaces.contains($0.interface) }
         guard !concerned.isEmpty else {

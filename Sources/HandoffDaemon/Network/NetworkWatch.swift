@@ -14,7 +14,7 @@ final class NetworkWatch {
     private let folder: StateFolder
     /// Weak because a pending write can outlive the core.
     private weak var core: DaemonCore?
-    private var news: NetworkMonitor?
+    private var monitor: NetworkMonitor?
     /// Whether a network changed while the tables were read.
     private var isOutdated = false
     private var isReading = false
@@ -38,7 +38,7 @@ final class NetworkWatch {
 
     /// Stops tracking.
     func stop() {
-        news = nil
+        monitor = nil
     }
 
     /// Applies another policy.
@@ -69,12 +69,12 @@ final class NetworkWatch {
 
     private func follow() {
         guard trust.policy == .known else {
-            news = nil
+            monitor = nil
             return
         }
-        guard news == nil else { return }
+        guard monitor == nil else { return }
         do throws(Errno) {
-            news = try NetworkMonitor(loop: loop) { [weak self] in self?.look() }
+            monitor = try NetworkMonitor(loop: loop) { [weak self] in self?.look() }
         } catch {
             log.error("Cannot watch for network changes", ["error": "\(error)"])
         }
@@ -101,7 +101,7 @@ final class NetworkWatch {
     private func change(_ body: (inout NetworkTrust) -> Void) {
         let former = trust
         body(&trust)
-        guard trust.limit != former.limit || trust.hold != former.hold else { return }
+        guard trust.limit != former.limit || trust.restriction != former.restriction else { return }
         log.info(
             "The networks have changed",
             ["found": trust.limit.map { $0.isEmpty ? "nowhere" : "in part" } ?? "everywhere"])

@@ -8,13 +8,13 @@ package import Timing
 /// Diagram: `docs/state-machines/sleep.md`.
 package struct SleepMachine: Sendable {
     /// The maximum delay of sleep. logind waits for 5 s, unless configured otherwise.
-    package static let patience = Duration.seconds(1)
+    package static let leaveTimeout = Duration.seconds(1)
 
     /// The next action of the driver.
     package enum Action: Equatable, Sendable {
         /// Notify the others that this device goes to sleep, and call `deadlinePassed` at this
         /// time.
-        case tell(until: MonotonicInstant)
+        case notify(until: MonotonicInstant)
         /// Allow the machine to sleep.
         case allow
         /// Notify the others that this device is awake.
@@ -25,7 +25,7 @@ package struct SleepMachine: Sendable {
         /// The machine is awake.
         case awake
         /// The others are being notified.
-        case telling(until: MonotonicInstant)
+        case notifying(until: MonotonicInstant)
         /// The others have been notified, or the deadline has passed, and the machine has not woken
         /// since.
         case asleep
@@ -40,10 +40,10 @@ package struct SleepMachine: Sendable {
         switch (state, sleep) {
         case (.awake, .awake): return nil
         case (.awake, .imminent):
-            state = .telling(until: now + Self.patience)
-            return .tell(until: now + Self.patience)
-        case (.telling, .imminent), (.asleep, .imminent): return nil
-        case (.telling, .awake), (.asleep, .awake):
+            state = .notifying(until: now + Self.leaveTimeout)
+            return .notify(until: now + Self.leaveTimeout)
+        case (.notifying, .imminent), (.asleep, .imminent): return nil
+        case (.notifying, .awake), (.asleep, .awake):
             state = .awake
             return .announce
         }
@@ -52,7 +52,7 @@ package struct SleepMachine: Sendable {
     /// Handles the notification of all others.
     package mutating func allKnow() -> Action? {
         switch state {
-        case .telling:
+        case .notifying:
             state = .asleep
             return .allow
         case .awake, .asleep: return nil
@@ -62,7 +62,7 @@ package struct SleepMachine: Sendable {
     /// Handles the deadline for notifying the others.
     package mutating func deadlinePassed(now: MonotonicInstant) -> Action? {
         switch state {
-        case .telling(let until): return now >= until ? allKnow() : nil
+        case .notifying(let until): return now >= until ? allKnow() : nil
         case .awake, .asleep: return nil
         }
     }

@@ -44,7 +44,7 @@ final class SleepWatch {
     private func perform(_ action: SleepMachine.Action?) {
         switch action {
         case nil: break
-        case .tell(let deadline): tell(until: deadline)
+        case .notify(let deadline): notify(until: deadline)
         case .allow:
             timer = nil
             following?.allow()
@@ -56,7 +56,7 @@ final class SleepWatch {
         }
     }
 
-    private func tell(until deadline: MonotonicInstant) {
+    private func notify(until deadline: MonotonicInstant) {
         log.info("The machine goes to sleep")
         peers.fallAsleep { [weak self] in self.map { $0.perform($0.machine.allKnow()) } }
         timer = loop.timer(after: deadline - loop.now, accuracy: .milliseconds(10)) { [weak self] in

@@ -97,7 +97,7 @@ final class StreamOpening {
                 let isShown =
                     untaken.map { service.show(ticket, over: channel, again: $0.id, $0.socket) }
                     ?? service.show(ticket, over: channel, for: self)
-                if isShown { untaken = nil } else { tell(.tooManyStreams(device: service.name(device))) }
+                if isShown { untaken = nil } else { report(.tooManyStreams(device: service.name(device))) }
             case .failure(let failure): tryAgain(failure) { $0.connect(ticket) }
             }
         }
@@ -120,10 +120,10 @@ final class StreamOpening {
     func fail(_ failure: HandoffFailure) {
         guard !isOver else { return }
         end()
-        tell(failure)
+        report(failure)
     }
 
-    private func tell(_ failure: HandoffFailure) {
+    private func report(_ failure: HandoffFailure) {
         guard let untaken else { return call.fail(CallError.streamFailed(failure)) }
         self.untaken = nil
         service.notReopened(untaken.id, failure)

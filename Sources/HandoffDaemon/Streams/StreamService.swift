@@ -17,7 +17,7 @@ import Timing
 final class StreamService {
     /// The maximum number of streams with one device, and with all devices.
     static let maxPerDevice = 1024
-    static let most = 4096
+    static let maxStreams = 4096
     /// The maximum number of connections of one device that have not presented a ticket, or the
     /// number of its tickets if that is greater.
     static let maxUnproved = 16
@@ -31,14 +31,14 @@ final class StreamService {
     private let apps: AppService
     private let history: History
     private let loops = StreamLoops()
-    private(set) var book = StreamRegistry()
+    private(set) var registry = StreamRegistry()
     var streams: [StreamID: OpenStream] = [:]
     private var counts: [DeviceID: Int] = [:]
     private var connectionsWithoutTicket: [DeviceID: Int] = [:]
     private var outcomes = StreamOutcomes()
     private var openings = OpeningQueue()
     private let sleepLock: SleepLock
-    private var places = FileSemaphore()
+    private var fileSemaphore = FileSemaphore()
     private var isStopped = false
 
     init(
@@ -105,13 +105,13 @@ final class StreamService {
             length: request.length.map(Int64.init), file: file)
         let name = name(stream.device)
         let place = ObjectIdentifier(call)
-        guard places.take(place, for: stream.device) else {
+        guard fileSemaphore.take(place, for: stream.device) else {
             throw CallError.fileFailed(moved: 0, "too many files are being read or written for \(name)")
         }
         let relay = LoopRelay<FilePart.Event>(to: loop) { [weak self] in self?.moved($0, call, name) }
         call.onClosed = { [handle = stream.handle, weak self] in
             relay.cancel()
-            self?.places.release(place)
+            self?.fileSemaphore.release(place)
             // The outcome cannot be reported, and the position of the bytes is unknown.
             handle.reset(.cancelled)
         }
@@ -119,7 +119,7 @@ final class StreamService {
     }
 
     private func moved(_ event: FilePart.Event, _ call: ControlCall, _ device: String) {
-        if case .moved = event {} else { places.release(ObjectIdentifier(call)) }
+        if case .moved = event {} else { fileSemaphore.release(ObjectIdentifier(call)) }
         switch event {
         case .moved(let count):
             if call.wantsMore { call.replyContinuing(PassFileReply(moved: Int(count), done: false).json) }
@@ -154,7 +154,7 @@ final class StreamService {
 
     /// Returns whether one more stream with a device is allowed.
     func hasRoom(for device: DeviceID) -> Bool {
-        !isStopped && streams.count < Self.most && counts[device, default: 0] < Self.maxPerDevice
+        !isStopped && streams.count < Self.maxStreams && counts[device, default: 0] < Self.maxPerDevice
     }
 
     /// Adds a stream over an open connection.
@@ -225,7 +225,7 @@ final class StreamService {
     /// Issues a ticket to a device for a stream of an activity.
     func grant(_ grant: StreamRegistry.Grant, name: String) -> Result<[UInt8], HandoffFailure> {
         let ticket = Randomness.bytes(StreamID.byteCount)
-        guard hasRoom(for: grant.device), book.give(ticket, for: grant, now: loop.now) else {
+        guard hasRoom(for: grant.device), registry.give(ticket, for: grant, now: loop.now) else {
             return .failure(.tooManyStreams(device: name))
         }
         return .success(ticket)
@@ -236,7 +236,7 @@ final class StreamService {
         // A device with many tickets may present all of them together.
         let count = connectionsWithoutTicket[device, default: 0]
         guard hasRoom(for: device),
-            count < Self.maxUnproved || count < book.ticketCount(of: device, now: loop.now)
+            count < Self.maxUnproved || count < registry.ticketCount(of: device, now: loop.now)
         else { return connection.close("the device has too many streams") }
         guard let channel = connection.detach(),
             add(channel, device: device, greeting: .await, phase: .awaitingTicket) != nil
@@ -246,7 +246,9 @@ final class StreamService {
 
     private func shown(_ ticket: [UInt8], by id: StreamID) {
         guard let stream = streams[id], case .awaitingTicket = stream.phase else { return }
-        guard let grant = book.take(ticket, from: stream.device, now: loop.now) else { return stream.handle.close() }
+        guard let grant = registry.take(ticket, from: stream.device, now: loop.now) else {
+            return stream.handle.close()
+        }
         proved(stream.device)
         let timer = loop.timer(after: Self.timeoutForApp) { [weak self] in self?.tooLate(id) }
         streams[id]?.phase = .offered(to: grant.session, timer)
@@ -267,7 +269,7 @@ final class StreamService {
     // MARK: - Opening streams
 
     private func begin(_ id: ContinuationID, _ resource: StreamResource?, _ call: ControlCall) throws {
-        guard let continued = book.continuation(id) else { throw CallError.streamFailed(.notContinued) }
+        guard let continued = registry.continuation(id) else { throw CallError.streamFailed(.notContinued) }
         let name = name(continued.device)
         guard continued.hasStreams else { throw CallError.streamFailed(.streamsUnsupported(device: name)) }
         guard hasRoom(for: continued.device), openings.hasRoom(for: continued.device) else {
@@ -339,25 +341,25 @@ final class StreamService {
 
     /// Records that an activity is continued here.
     func began(_ id: ContinuationID, _ continued: StreamRegistry.Continued) {
-        book.began(id, continued)
+        registry.began(id, continued)
     }
 
     /// Removes a failed continuation.
     func undone(_ id: ContinuationID) {
-        book.undone(id)
+        registry.undone(id)
     }
 
     /// Handles the withdrawal of a local activity. The streams that other devices have opened to it
     /// end, and their tickets become invalid.
     func activityWithdrawn(_ activity: ActivityID) {
-        book.activityWithdrawn(activity)
+        registry.activityWithdrawn(activity)
         for stream in streams.values where stream.activity == activity { stream.handle.reset(.cancelled) }
     }
 
     /// Handles the end of an app's session. The app can no longer open or accept streams. Its open
     /// streams end with their own connections.
     func sessionEnded(_ session: SessionID) {
-        book.sessionEnded(session)
+        registry.sessionEnded(session)
         for stream in streams.values {
             if case .offered(to: session, _) = stream.phase { stream.handle.reset(.refused) }
         }
@@ -365,7 +367,7 @@ final class StreamService {
 
     /// Applies the current members. Streams with any other device end immediately.
     func accountChanged(live: Set<DeviceID>) {
-        book.accountChanged(live: live)
+        registry.accountChanged(live: live)
         for stream in streams.values where !live.contains(stream.device) { stream.handle.reset(.notMember) }
         for opening in openings.all(where: { !live.contains($0) }) {
             opening.fail(.notMember(device: name(opening.device)))

@@ -36,7 +36,7 @@ final class SessionWatch {
     func start(_ follow: SessionFollowing?) {
         guard let follow else { return take(LoginReport.absent) }
         // Until the first report nothing is advertised, because the screen may be locked.
-        switches.take(sessionRestriction: hold)
+        switches.take(sessionRestriction: restriction)
         following = follow(loop) { [weak self] in self?.take($0) }
     }
 
@@ -48,7 +48,7 @@ final class SessionWatch {
 
     /// The reason why nothing is advertised, as a sentence in lower case; nil while advertising is
     /// allowed.
-    var hold: String? {
+    var restriction: String? {
         switch gate.reason {
         case nil: nil
         case .unknown: "it is not known yet whether the screen is locked"
@@ -77,7 +77,7 @@ final class SessionWatch {
         if former != .unknown || gate.reason != nil {
             log.info("The session has changed", ["advertises": gate.reason == nil ? "yes" : "no"])
         }
-        switches.take(sessionRestriction: hold)
+        switches.take(sessionRestriction: restriction)
     }
 
     private func arm() {

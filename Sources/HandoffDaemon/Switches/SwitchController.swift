@@ -28,7 +28,7 @@ final class SwitchController {
     /// The reason why the session forbids advertising; nil if it does not.
     private var sessionRestriction: String?
     /// The reason why the network forbids both directions; nil if it does not.
-    private var networkHold: String?
+    private var networkReason: String?
     private var timer: LoopTimer?
 
     init(
@@ -51,7 +51,7 @@ final class SwitchController {
 
     /// Returns whether anything may be advertised or received.
     func allows(_ direction: SwitchDirection) -> Bool {
-        !switches.isOff(direction) && policy.forbids(direction) == nil && networkHold == nil
+        !switches.isOff(direction) && policy.forbids(direction) == nil && networkReason == nil
             && !(direction == .advertise && (isConfiguredOff || sessionRestriction != nil))
     }
 
@@ -74,13 +74,15 @@ final class SwitchController {
 
     /// The state of both directions, with the reasons.
     var shown: ControlSwitches {
-        ControlSwitches(advertising: allows(.advertise), receiving: allows(.receive), holds: holds)
+        ControlSwitches(advertising: allows(.advertise), receiving: allows(.receive), holds: restrictions)
     }
 
     /// Returns the restriction of an activity from a device; nil if it is allowed.
-    func hold(_ direction: SwitchDirection, of type: ActivityType, with device: DeviceID) -> ControlRestriction? {
-        if let hold = holds.first(where: { $0.direction == direction && ($0.device ?? device) == device }) {
-            return hold
+    func restriction(_ direction: SwitchDirection, of type: ActivityType, with device: DeviceID) -> ControlRestriction?
+    {
+        if let restriction = restrictions.first(where: { $0.direction == direction && ($0.device ?? device) == device })
+        {
+            return restriction
         }
         return policy.forbids(type).map { place in
             ControlRestriction(
@@ -93,13 +95,14 @@ final class SwitchController {
     /// recipient; nil if it may be.
     func advertisingRestriction(of type: ActivityType, to recipient: DeviceID?) -> String? {
         if let place = policy.forbids(type) { return "its type is forbidden by \(place)" }
-        return holds.first { $0.direction == .advertise && ($0.device == nil || $0.device == recipient) }?.message
+        return restrictions.first { $0.direction == .advertise && ($0.device == nil || $0.device == recipient) }?
+            .message
     }
 
     /// All restrictions, the strongest first.
-    private var holds: [ControlRestriction] {
+    private var restrictions: [ControlRestriction] {
         let directions = SwitchDirection.allCases
-        var holds = directions.compactMap { direction in
+        var restrictions = directions.compactMap { direction in
             policy.forbids(direction).map { place in
                 ControlRestriction(
                     direction: direction, author: .policy,
@@ -107,18 +110,21 @@ final class SwitchController {
             }
         }
         if isConfiguredOff {
-            holds.append(
+            restrictions.append(
                 ControlRestriction(
                     direction: .advertise, author: .configuration,
                     message: "advertising is off in the configuration (advertise = off)"))
         }
-        if let networkHold {
-            holds += directions.map { ControlRestriction(direction: $0, author: .network, message: networkHold) }
+        if let networkReason {
+            restrictions += directions.map {
+                ControlRestriction(direction: $0, author: .network, message: networkReason)
+            }
         }
         if let sessionRestriction {
-            holds.append(ControlRestriction(direction: .advertise, author: .session, message: sessionRestriction))
+            restrictions.append(
+                ControlRestriction(direction: .advertise, author: .session, message: sessionRestriction))
         }
-        holds += switches.entries.map { place, off in
+        restrictions += switches.entries.map { place, off in
             let device = place.device.map { ": \(accountStore.snapshot.label(of: $0))" } ?? ""
             return ControlRestriction(
                 direction: place.direction, author: .user, device: place.device, until: off.until.map { Double($0) },
@@ -126,13 +132,13 @@ final class SwitchController {
         }
         for device in policy.forbiddenDevices.sorted() {
             guard let place = policy.forbids(device) else { continue }
-            holds += directions.map { direction in
+            restrictions += directions.map { direction in
                 ControlRestriction(
                     direction: direction, author: .policy, device: device,
                     message: "\(accountStore.snapshot.label(of: device)) is forbidden by \(place)")
             }
         }
-        return holds
+        return restrictions
     }
 
     private static func words(_ direction: SwitchDirection) -> String {
@@ -201,15 +207,15 @@ final class SwitchController {
     }
 
     /// Applies the reason why the network forbids both directions; nil if it does not.
-    func take(networkHold: String?) {
-        guard networkHold != self.networkHold else { return }
-        self.networkHold = networkHold
+    func take(networkReason: String?) {
+        guard networkReason != self.networkReason else { return }
+        self.networkReason = networkReason
         core?.switchesChanged()
     }
 
     /// The restriction by the network; nil if there is none.
     var networkRestriction: ControlRestriction? {
-        networkHold.map { ControlRestriction(direction: .advertise, author: .network, message: $0) }
+        networkReason.map { ControlRestriction(direction: .advertise, author: .network, message: $0) }
     }
 
     private static func word(_ isOn: Bool) -> String { isOn ? "on" : "off" }

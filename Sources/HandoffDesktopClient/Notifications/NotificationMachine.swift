@@ -41,7 +41,7 @@ package struct NotificationMachine: Sendable {
         /// No query was sent yet.
         case unknown
         /// The query with this number is pending.
-        case asked(UInt64)
+        case queried(UInt64)
         /// There is a server with these capabilities.
         case present(NotificationCapabilities)
         /// There is no server; do not query again before this time.
@@ -89,7 +89,7 @@ package struct NotificationMachine: Sendable {
             case _ where isQuiet: .away
             case .present: .on
             case .absent: .unavailable
-            case .unknown, .asked: .unknown
+            case .unknown, .queried: .unknown
             }
         let offers = places.sorted { $0.key < $1.key }.flatMap { id, place in
             place.outcomes.map {
@@ -178,7 +178,7 @@ package struct NotificationMachine: Sendable {
     }
 
     private static func line(_ reason: String) -> String {
-        NotificationText.line(reason, most: 2 * NotificationText.maxCharacters) ?? "unknown reason"
+        NotificationText.line(reason, limit: 2 * NotificationText.maxCharacters) ?? "unknown reason"
     }
 
     /// Handles the expiration of `deadline`.
@@ -205,7 +205,7 @@ package struct NotificationMachine: Sendable {
     /// A server may have appeared, with nothing on the screen.
     package mutating func serverAppeared(now: MonotonicInstant) -> [Action] {
         forgetScreen()
-        if case .asked = server {
+        if case .queried = server {
             hasAppearedMeanwhile = true
             return []
         }
@@ -225,7 +225,7 @@ package struct NotificationMachine: Sendable {
     package mutating func answered(
         _ number: UInt64, _ capabilities: NotificationCapabilities?, now: MonotonicInstant
     ) -> [Action] {
-        guard server == .asked(number) else { return [] }
+        guard server == .queried(number) else { return [] }
         // The reply precedes the appearance of a server, although it arrived later.
         let isOutdated = capabilities == nil && hasAppearedMeanwhile
         hasAppearedMeanwhile = false
@@ -310,7 +310,7 @@ package struct NotificationMachine: Sendable {
             switch server {
             case .unknown: actions.append(ask())
             case .absent(let until) where now >= until: actions.append(ask())
-            case .absent, .asked, .present: break
+            case .absent, .queried, .present: break
             }
         }
         return actions
@@ -333,7 +333,7 @@ package struct NotificationMachine: Sendable {
 
     private mutating func ask() -> Action {
         lastNumber += 1
-        server = .asked(lastNumber)
+        server = .queried(lastNumber)
         return .ask(lastNumber)
     }
 }

@@ -15,7 +15,7 @@ package enum NotificationText {
     static let maxRead = 4096
 
     /// Returns the text in one line, without invisible characters; nil if nothing remains.
-    package static func line(_ text: String, most: Int = maxCharacters) -> String? {
+    package static func line(_ text: String, limit: Int = maxCharacters) -> String? {
         var scalars = String.UnicodeScalarView()
         var isSpace = false
         for scalar in text.unicodeScalars.prefix(maxRead) {
@@ -37,7 +37,7 @@ package enum NotificationText {
         var line = ""
         var count = 0
         for character in String(scalars) {
-            guard count < most else { return isolated(line + "…") }
+            guard count < limit else { return isolated(line + "…") }
             count += 1
             line.unicodeScalars.append(contentsOf: character.unicodeScalars.prefix(maxScalars))
         }
@@ -49,7 +49,7 @@ package enum NotificationText {
     /// - Parameter texts: Results of `line`; each is shortened further.
     static func list(_ texts: [String]) -> String {
         let shown = texts.prefix(texts.count > maxListed ? maxListed - 1 : maxListed)
-            .map { line($0, most: maxListedCharacters) ?? "" }
+            .map { line($0, limit: maxListedCharacters) ?? "" }
         let rest = texts.count - shown.count
         guard let last = rest > 0 ? "\(rest) more" : shown.last else { return "" }
         let front = rest > 0 ? shown[...] : shown.dropLast()

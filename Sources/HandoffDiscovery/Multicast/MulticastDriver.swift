@@ -212,7 +212,7 @@ package final class MulticastDriver: DiscoveryRole {
     /// library ran for long.
     private func libraryLost(_ reason: String) {
         guard connection != .closed else { return }
-        if case .running(let since) = connection, loop.now - since >= backoff.longest {
+        if case .running(let since) = connection, loop.now - since >= backoff.maxDelay {
             backoff.reset()
         }
         forgetLibrary()

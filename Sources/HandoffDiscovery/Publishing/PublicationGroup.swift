@@ -9,10 +9,13 @@ package enum PublicationGroup: Hashable, Sendable {
     /// link-local address would be wrong.
     case address(host: String, LocalAddress)
 
-    /// The lifetime of PTR and TXT records in seconds, at most the time for which an instance name
-    /// is used. It limits how long other devices keep the records of a publisher that was killed
+    /// The time for which a label, and the instance name with it, is used, in seconds: a random time
+    /// of this range, so that an observer of the link cannot match a new label to an old one by the
+    /// time.
+    package static let labelLifetime: ClosedRange<UInt32> = 900...1200
+    /// The lifetime of PTR and TXT records in seconds, at most that of the instance name. It limits how long other devices keep the records of a publisher that was killed
     /// and sent no goodbye.
-    package static let instanceLifetime: UInt32 = 900
+    package static let instanceLifetime = labelLifetime.lowerBound
     /// The lifetime of SRV and address records in seconds (RFC 6762 section 10).
     package static let hostLifetime: UInt32 = 120
 

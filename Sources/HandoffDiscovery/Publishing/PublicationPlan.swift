@@ -33,10 +33,10 @@ package struct PublicationPlan: Sendable {
         var text: [UInt8] = []
     }
 
-    /// The time for which a group and its replacement coexist: at least `least`, since an
-    /// announcement takes up to 0.2 s to arrive, and at most `most`, if Avahi does not confirm the
+    /// The time for which a group and its replacement coexist: at least `min`, since an
+    /// announcement takes up to 0.2 s to arrive, and at most `max`, if Avahi does not confirm the
     /// announcement.
-    package static let overlap = (least: Duration.seconds(1), most: Duration.seconds(3))
+    package static let overlap = (min: Duration.seconds(1), max: Duration.seconds(3))
     /// The minimum time between two updates of the text. At shorter intervals, Avahi stops
     /// responding for seconds.
     package static let textInterval = Duration.milliseconds(250)
@@ -159,7 +159,7 @@ package struct PublicationPlan: Sendable {
         var times = Array(refused.values)
         for group in groups {
             if case .retiring(let since) = group.state {
-                times.append(since + (isReplaced ? PublicationPlan.overlap.least : PublicationPlan.overlap.most))
+                times.append(since + (isReplaced ? PublicationPlan.overlap.min : PublicationPlan.overlap.max))
             }
             if isService(group), group.text != text { times.append(textAllowed) }
         }
@@ -244,7 +244,7 @@ package struct PublicationPlan: Sendable {
     }
 
     private mutating func freeRetired(at now: MonotonicInstant) -> [Action] {
-        let wait = isReplaced ? PublicationPlan.overlap.least : PublicationPlan.overlap.most
+        let wait = isReplaced ? PublicationPlan.overlap.min : PublicationPlan.overlap.max
         let over = groups.filter {
             guard case .retiring(let since) = $0.state else { return false }
             return since + wait <= now

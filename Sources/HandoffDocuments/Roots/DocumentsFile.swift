@@ -79,11 +79,13 @@ package enum DocumentsFile {
                         throw LineError(
                             "the name '\(folder.name)' is already used in line \(first), which takes precedence")
                     }
-                    guard roots.add(folder) else { throw LineError("there are more than \(SharedRoots.most) roots") }
+                    guard roots.add(folder) else {
+                        throw LineError("there are more than \(SharedRoots.maxFolders) roots")
+                    }
                     lines[folder.name] = number
                 case .checkouts(let folder):
                     guard roots.addCheckouts(folder) else {
-                        throw LineError("there are more than \(SharedRoots.most) folders with checkouts")
+                        throw LineError("there are more than \(SharedRoots.maxFolders) folders with checkouts")
                     }
                 }
             } catch {

@@ -16,7 +16,7 @@ package struct SharedRoots: Equatable, Sendable {
     }
 
     /// The maximum number of folders of each kind.
-    package static let most = 256
+    package static let maxFolders = 256
     /// The maximum bytes of a name.
     private static let maxName = 64
 
@@ -47,7 +47,7 @@ package struct SharedRoots: Equatable, Sendable {
             folders[place] = folder
             return true
         }
-        guard folders.count < Self.most else { return false }
+        guard folders.count < Self.maxFolders else { return false }
         folders.append(folder)
         return true
     }
@@ -56,7 +56,7 @@ package struct SharedRoots: Equatable, Sendable {
     /// - Returns: false if there are too many, or the path is not absolute.
     @discardableResult
     package mutating func addCheckouts(_ path: String) -> Bool {
-        guard let path = Self.cleaned(path), checkouts.count < Self.most else { return false }
+        guard let path = Self.cleaned(path), checkouts.count < Self.maxFolders else { return false }
         if !checkouts.contains(path) { checkouts.append(path) }
         return true
     }

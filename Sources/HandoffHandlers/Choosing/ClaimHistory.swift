@@ -10,7 +10,7 @@ package struct ClaimHistory: Sendable, Equatable {
     /// The maximum number of claims. Later ones have no position and come after all others.
     static let maxClaims = 8192
     /// The maximum size of a file, in bytes.
-    package static let longest = maxClaims * 520
+    package static let maxBytes = maxClaims * 520
 
     /// The subject of a claim.
     package enum Subject: Hashable, Sendable, CustomStringConvertible {

@@ -19,7 +19,7 @@ extension Handler {
     /// - Throws: An error that names the line if the declarations for Handoff are invalid.
     package static func declared(
         byDesktopEntry bytes: [UInt8], id: AppID, path: String, installed: Int64, locale: DesktopLocale,
-        isThere: (String) -> Bool
+        exists: (String) -> Bool
     ) throws(HandlerFileError) -> HandlerDeclaration {
         guard DesktopFile.mayDeclare(bytes) else { return .none }
         let file = try DesktopFile(parsing: bytes)
@@ -55,13 +55,13 @@ extension Handler {
         guard let name = try file.text("Name", in: locale) else {
             throw HandlerFileError(line: nil, "no Name")
         }
-        if let program = try file.text("TryExec"), !program.isEmpty, !isThere(program) { return .none }
+        if let program = try file.text("TryExec"), !program.isEmpty, !exists(program) { return .none }
         let isBusApp = try file.flag("DBusActivatable")
         if let opener {
-            try check(opener, of: "X-Handoff-Exec", at: line("X-Handoff-Exec"), isThere)
+            try check(opener, of: "X-Handoff-Exec", at: line("X-Handoff-Exec"), exists)
         } else if !isBusApp {
             guard let exec = try file.text("Exec") else { throw HandlerFileError(line: nil, "no Exec") }
-            try check(exec, of: "Exec", at: line("Exec"), isThere)
+            try check(exec, of: "Exec", at: line("Exec"), exists)
         }
         let versions = try HandlerValues.versions(
             try file.list("X-Handoff-ActivityVersions"), at: line("X-Handoff-ActivityVersions"))
@@ -69,7 +69,7 @@ extension Handler {
         if let opener {
             // A page of a claimed site is opened as a page, whatever the type of its activity.
             let handled = domains.isEmpty ? types : types.union([.browsingWeb])
-            let terminal = try file.flag("Terminal") ? try terminal(at: line("Terminal"), isThere) + " " : ""
+            let terminal = try file.flag("Terminal") ? try terminal(at: line("Terminal"), exists) + " " : ""
             launch = .command(
                 opening(handled, with: terminal + opener, as: id),
                 folder: try folder(try file.text("Path"), at: line("Path")))
@@ -88,19 +88,19 @@ extension Handler {
 
     /// Checks that the program of a command exists, so that only startable apps are offered.
     private static func check(
-        _ command: String, of key: String, at line: Int?, _ isThere: (String) -> Bool
+        _ command: String, of key: String, at line: Int?, _ exists: (String) -> Bool
     ) throws(HandlerFileError) {
         guard let words = ExecLine(command) else { throw HandlerFileError(line: line, "\(key) names no program") }
-        guard isThere(words.program) else {
+        guard exists(words.program) else {
             throw HandlerFileError(line: line, "\(key) names a program that does not exist: \(words.program)")
         }
     }
 
     /// Returns the start of a command that runs its remaining words in the user's terminal
     /// emulator.
-    private static func terminal(at line: Int?, _ isThere: (String) -> Bool) throws(HandlerFileError) -> String {
-        if isThere("xdg-terminal-exec") { return "xdg-terminal-exec" }
-        guard isThere("x-terminal-emulator") else {
+    private static func terminal(at line: Int?, _ exists: (String) -> Bool) throws(HandlerFileError) -> String {
+        if exists("xdg-terminal-exec") { return "xdg-terminal-exec" }
+        guard exists("x-terminal-emulator") else {
             throw HandlerFileError(
                 line: line, "Terminal is true, and neither xdg-terminal-exec nor x-terminal-emulator is installed")
         }

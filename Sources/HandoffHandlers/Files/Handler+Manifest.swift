@@ -13,7 +13,7 @@ extension Handler {
     ///     `PATH`.
     /// - Throws: An error that names the line if anything is invalid.
     package static func declared(
-        byManifest bytes: [UInt8], stem: String, path: String, installed: Int64, isThere: (String) -> Bool
+        byManifest bytes: [UInt8], stem: String, path: String, installed: Int64, exists: (String) -> Bool
     ) throws(HandlerFileError) -> HandlerDeclaration {
         let manifest = try ManifestReader(bytes)
         let identifier = try manifest.text("id") ?? stem
@@ -29,7 +29,7 @@ extension Handler {
         let name = try HandlerValues.name(try manifest.text("name") ?? id.text, at: manifest.line(of: "name"))
         let team = try HandlerValues.team(try manifest.text("team"), at: manifest.line(of: "team"))
         let versions = try HandlerValues.versions(try manifest.texts("versions"), at: manifest.line(of: "versions"))
-        guard let program = words.first, isThere(program) else { return .none }
+        guard let program = words.first, exists(program) else { return .none }
         return .handler(
             Handler(
                 id: id, name: name, types: types, versions: versions, team: team, domains: domains,

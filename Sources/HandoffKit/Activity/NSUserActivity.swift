@@ -355,8 +355,8 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     }
 
     /// Stores results about the files that `userInfo` names. Any thread.
-    func learned(_ answers: [String: DocumentTable.Answer]) {
-        state.withLock { $0.documents.learned(answers) }
+    func updateDocuments(_ answers: [String: DocumentTable.Answer]) {
+        state.withLock { $0.documents.update(answers) }
     }
 
     /// Returns the path of a document that was offered to other devices under a number, or nil if

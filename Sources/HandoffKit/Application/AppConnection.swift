@@ -200,7 +200,7 @@ final class AppConnection: @unchecked Sendable {
                 fileRounds[key] = rounds + 1
                 // The activity stays due until then, so no other lookup starts.
                 service.learn(urls) { [weak self, weak application] answers in
-                    application?.activity(key)?.learned(answers)
+                    application?.activity(key)?.updateDocuments(answers)
                     self?.sync(key)
                 }
             } catch {

@@ -16,7 +16,7 @@ import LoopIO
 /// to other code.
 public final class HandoffApplication: @unchecked Sendable {
     /// The application of this process, configured from `Bundle.main`.
-    public static let shared = HandoffApplication { HandoffConfiguration(bundle: .main) }
+    public static let shared = HandoffApplication { Configuration(bundle: .main) }
 
     /// Receives the daemon's messages about an activity; see `onDiagnostic`.
     public typealias DiagnosticHandler =
@@ -28,7 +28,7 @@ public final class HandoffApplication: @unchecked Sendable {
     /// Read from the bundle only if the app sets no other configuration first: finding and reading
     /// it maps much of Foundation's code.
     private lazy var currentConfiguration = makeConfiguration()
-    private let makeConfiguration: @Sendable () -> HandoffConfiguration
+    private let makeConfiguration: @Sendable () -> Configuration
     private var queue: DispatchQueue
     private var machine = ActivityMachine()
     private var activities: [UUID: WeakActivity] = [:]
@@ -57,11 +57,11 @@ public final class HandoffApplication: @unchecked Sendable {
     /// - Parameters:
     ///   - configuration: the identity and capabilities of the app.
     ///   - callbackQueue: a serial queue; see `callbackQueue`.
-    public convenience init(configuration: HandoffConfiguration, callbackQueue: DispatchQueue = .main) {
+    public convenience init(configuration: Configuration, callbackQueue: DispatchQueue = .main) {
         self.init(callbackQueue: callbackQueue) { configuration }
     }
 
-    private init(callbackQueue: DispatchQueue = .main, configuration: @escaping @Sendable () -> HandoffConfiguration) {
+    private init(callbackQueue: DispatchQueue = .main, configuration: @escaping @Sendable () -> Configuration) {
         makeConfiguration = configuration
         queue = callbackQueue
     }
@@ -79,7 +79,7 @@ public final class HandoffApplication: @unchecked Sendable {
     /// The identity and capabilities of the app. While it is connected, changes of the types are
     /// declared immediately and nothing else changes. A change of name, version, team or socket
     /// reconnects.
-    public var configuration: HandoffConfiguration {
+    public var configuration: Configuration {
         get { lock.withLock { currentConfiguration } }
         set {
             let isStarted = lock.withLock {

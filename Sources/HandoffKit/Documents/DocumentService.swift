@@ -168,9 +168,9 @@ final class DocumentService: Sendable {
 
     private func startTransfer(_ path: String?, _ id: StreamID, _ stream: ContinuationStream) {
         do throws(TransferFailure) {
-            guard let path else { throw TransferFailure.told(.unsupported, "the activity has no such document") }
+            guard let path else { throw TransferFailure.shared(.unsupported, "the activity has no such document") }
             guard state.sending.count <= Self.maxSent else {
-                throw TransferFailure.told(.busy, "too many documents are being sent")
+                throw TransferFailure.shared(.busy, "too many documents are being sent")
             }
             // Only the file name is shown: the path is private.
             let source = try SourceFile(path, shownAs: (path as NSString).lastPathComponent)

@@ -1,38 +1,36 @@
 internal import HandoffCrypto
+internal import HandoffModel
 
-/// The eight digits that a user reads on one device and types into the other.
+/// The digits that a user reads on one device and types into the other.
 package struct PairingCode: Sendable, Equatable {
-    /// The number of digits in a code.
-    package static let digitCount = 8
-
     /// The digits as ASCII.
     let secret: SecretBytes
 
-    /// Creates a random code. All 10^8 codes are equally likely.
+    /// Creates a random code. All codes are equally likely.
     package init() {
         var digits: [UInt8] = []
-        digits.reserveCapacity(Self.digitCount)
-        while digits.count < Self.digitCount {
+        digits.reserveCapacity(Limits.pairingCodeDigits)
+        while digits.count < Limits.pairingCodeDigits {
             // Bytes from 250 up would make the digits 0 to 5 likelier than the others.
-            for byte in Randomness.bytes(Self.digitCount) where byte < 250 && digits.count < Self.digitCount {
+            for byte in Randomness.bytes(Limits.pairingCodeDigits) where byte < 250 && digits.count < Limits.pairingCodeDigits {
                 digits.append(UInt8(ascii: "0") &+ byte % 10)
             }
         }
         secret = SecretBytes(wiping: &digits)
     }
 
-    /// Parses typed text: eight ASCII digits. Spaces and dashes are ignored in any position.
+    /// Parses typed text: ASCII digits. Spaces and dashes are ignored in any position.
     package init?(_ text: String) {
         var digits: [UInt8] = []
-        digits.reserveCapacity(Self.digitCount)
+        digits.reserveCapacity(Limits.pairingCodeDigits)
         for character in text.utf8 {
             switch character {
             case UInt8(ascii: " "), UInt8(ascii: "-"): continue
-            case UInt8(ascii: "0")...UInt8(ascii: "9") where digits.count < Self.digitCount: digits.append(character)
+            case UInt8(ascii: "0")...UInt8(ascii: "9") where digits.count < Limits.pairingCodeDigits: digits.append(character)
             default: return nil
             }
         }
-        guard digits.count == Self.digitCount else { return nil }
+        guard digits.count == Limits.pairingCodeDigits else { return nil }
         secret = SecretBytes(wiping: &digits)
     }
 
@@ -47,7 +45,7 @@ package struct PairingCode: Sendable, Equatable {
 
     /// The digits grouped for display: `1234 5678`.
     package var grouped: String {
-        digits.prefix(Self.digitCount / 2) + " " + digits.suffix(Self.digitCount / 2)
+        digits.prefix(Limits.pairingCodeDigits / 2) + " " + digits.suffix(Limits.pairingCodeDigits / 2)
     }
 }
 

@@ -9,8 +9,6 @@ package enum PairingProtocol {
     package static let proofTimeout = Duration.seconds(5)
     /// The time limit from sending the account to the joiner's confirmation that it has stored it.
     package static let transferTimeout = Duration.seconds(30)
-    /// The time for which a window is open.
-    package static let windowLifetime = Duration.seconds(180)
     /// The time after the end of the window in which the user's answer is still accepted.
     package static let answerGrace = Duration.seconds(60)
 

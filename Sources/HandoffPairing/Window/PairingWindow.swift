@@ -1,4 +1,5 @@
 internal import HandoffAccount
+import HandoffModel
 import HandoffProtocol
 package import Timing
 
@@ -59,10 +60,10 @@ package struct PairingWindow: Sendable {
     private var tokens = SeenTokens()
     private var nextID: SessionID = 0
 
-    /// Opens a window for ``PairingProtocol/windowLifetime``, with digits if `attempts` permits
+    /// Opens a window for `Limits.pairingWindowLifetime`, with digits if `attempts` permits
     /// them.
     package init(attempts: PairingAttemptLimiter, now: MonotonicInstant) {
-        end = now + PairingProtocol.windowLifetime
+        end = now + Limits.pairingWindowLifetime
         offersDigits = attempts.offersDigits(at: now)
         guessesLeft = offersDigits ? Self.maxGuesses : 0
     }

@@ -97,7 +97,7 @@ package struct OwnLabels {
     /// - Parameters:
     ///   - callers: finds the party by the hint. Any other caller may use only a key of `epoch` and
     ///     an announced label.
-    ///   - knownBoot: the greatest known generation of a party.
+    ///   - knownGeneration: the greatest known generation of a party.
     package mutating func admit(
         _ knock: inout Knock, among callers: CallerTable, epoch: SecretBytes, now: MonotonicInstant,
         knownGeneration: (Party) -> UInt64?

@@ -14,41 +14,41 @@ extension PeerNetwork {
     ///
     /// - Parameter isForRoster: true to try first where a member in another epoch was detected by a
     ///   mark.
-    func ways(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Way] {
-        let ways = allWays(to: id)
-        guard !isForRoster, missing.hasHeard(id), let seen = currentDetection(of: id) else { return ways }
-        return ways.filter { $0.label != seen.way.label } + ways.filter { $0.label == seen.way.label }
+    func routes(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Route] {
+        let routes = allRoutes(to: id)
+        guard !isForRoster, missing.hasHeard(id), let seen = currentDetection(of: id) else { return routes }
+        return routes.filter { $0.label != seen.route.label } + routes.filter { $0.label == seen.route.label }
     }
 
-    private func allWays(to id: DeviceID) -> [LinkPool.Way] {
-        var ways = currentDetection(of: id).map { [$0.way] } ?? []
+    private func allRoutes(to id: DeviceID) -> [LinkPool.Route] {
+        var routes = currentDetection(of: id).map { [$0.route] } ?? []
         let pairwise = missing.pairwise.keys[.device(id)]
-        if let way = ways.first, way.isIntroduction, let pairwise {
+        if let route = routes.first, route.isIntroduction, let pairwise {
             // It may have admitted this device, and the connection may have broken before the
             // account key arrived.
-            ways.append(self.way(way.label, way.addresses, pairwise.gate, .pair))
+            routes.append(self.route(route.label, route.addresses, pairwise.gate, .pair))
         }
         let lost = table.lost[id]
         if let peer = table[id] ?? lost?.peer, let label = peer.label, let held = snapshot.held {
             let known = lost?.addresses(at: now) ?? peer.candidates.ranked.map(\.address)
             let addresses = known.compactMap(SocketAddress.init)
-            guard !addresses.isEmpty else { return ways }
-            if label != ways.first?.label, let pairwise {
+            guard !addresses.isEmpty else { return routes }
+            if label != routes.first?.label, let pairwise {
                 let hint = snapshot.isHeld(label) ? Gate.Hint.device(snapshot.own, epoch: held.gate) : .pair
-                ways.append(way(label, addresses, pairwise.gate, hint))
+                routes.append(route(label, addresses, pairwise.gate, hint))
             }
-            ways.append(way(label, addresses, held.gate, .introduction, isIntroduction: true))
+            routes.append(route(label, addresses, held.gate, .introduction, isIntroduction: true))
         }
-        return ways
+        return routes
     }
 
     /// Returns the routes to a member at addresses that are known without its label, in the order
     /// to try. Only a call shows in which epoch it is.
-    func staticWays(to device: DeviceID, at addresses: [SocketAddress]) -> [LinkPool.Way] {
+    func staticRoutes(to device: DeviceID, at addresses: [SocketAddress]) -> [LinkPool.Route] {
         missing.pairwise.keys(for: device).flatMap { keys, isIntroduction in
             let epoch = isIntroduction ? nil : snapshot.held.map { Gate.Hint.device(snapshot.own, epoch: $0.gate) }
             return [epoch, .pair].compactMap(\.self).map {
-                way(Gate.staticLabel, addresses, keys.gate, $0, isIntroduction: isIntroduction)
+                route(Gate.staticLabel, addresses, keys.gate, $0, isIntroduction: isIntroduction)
             }
         }
     }
@@ -61,11 +61,11 @@ extension PeerNetwork {
     }
 
     /// Returns a route to a device under a label, with a shared key.
-    func way(
+    func route(
         _ label: Label, _ addresses: [SocketAddress], _ gate: SecretBytes, _ hint: Gate.Hint,
         isIntroduction: Bool = false
-    ) -> LinkPool.Way {
-        LinkPool.Way(
+    ) -> LinkPool.Route {
+        LinkPool.Route(
             label: label, addresses: addresses, gate: gate, hint: hint, isIntroduction: isIntroduction, calls: calls)
     }
 
@@ -78,7 +78,7 @@ extension PeerNetwork {
     func hello(to device: DeviceID) -> Hello? {
         Hello(
             software: Version.daemon, kind: announcer.kind, port: announcer.port, label: labels.label,
-            boot: announcer.position.boot, seq: announcer.position.seq, listSeq: announcer.listSeq,
+            generation: announcer.position.generation, seq: announcer.position.seq, listSeq: announcer.listSeq,
             seenGeneration: table.seenGeneration(of: device), rosterDigest: snapshot.rosterDigest,
             epoch: snapshot.epochName,
             leaveReason: leaveReason)
@@ -155,7 +155,7 @@ extension PeerNetwork {
     /// Sets the kind of this machine and announces it.
     func setKind(_ kind: DeviceKind) {
         announcer.setKind(kind)
-        say(renewed: .offers)
+        announce(renewed: .offers)
         beacons.changed()
     }
 

@@ -176,13 +176,13 @@ extension PeerNetwork {
     /// started within the same second, the one with the smaller label.
     func receivedOwn(_ announcement: Announcement, label: Label) {
         guard let own = labels.label, !labels.isOwn(label) else { return }
-        let (theirs, ours) = (announcement.position.boot, announcer.position.boot)
+        let (theirs, ours) = (announcement.position.generation, announcer.position.generation)
         if theirs > ours || (theirs == ours && own.bytes.lexicographicallyPrecedes(label.bytes)) { fallSilent() }
     }
 
     /// Handles a generation greater than all before, which the device itself has signed.
     func noteRestart(_ announcement: Announcement) {
-        guard let seen = table.seenGeneration(of: announcement.deviceID), announcement.position.boot > seen else {
+        guard let seen = table.seenGeneration(of: announcement.deviceID), announcement.position.generation > seen else {
             return
         }
         machine.restarted(announcement.deviceID)
@@ -214,7 +214,7 @@ extension PeerNetwork {
         guard let author = look.author else { return loseMark(of: service.instance) }
         records[author.device].detection = Detection(
             instance: service.instance,
-            way: way(label, author.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction),
+            route: route(label, author.addresses, author.keys.gate, .pair, isIntroduction: author.isIntroduction),
             expires: author.expires)
         peers?.detected(author.device)
     }

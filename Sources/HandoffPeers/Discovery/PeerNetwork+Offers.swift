@@ -11,7 +11,7 @@ extension PeerNetwork {
     /// Announces more or less of the local offers.
     func show(_ advertising: Advertising) {
         self.advertising = advertising
-        say(renewed: .offers)
+        announce(renewed: .offers)
         beacons.changed()
     }
 
@@ -32,7 +32,7 @@ extension PeerNetwork {
     /// Announces again after a change of the permitted offers or receivers, even to devices for
     /// which nothing has changed.
     func switchesChanged() {
-        say(renewed: .offers)
+        announce(renewed: .offers)
         beacons.changed()
     }
 

@@ -103,7 +103,7 @@ final class PeerNetwork {
     private static let markRotation = Duration.seconds(30)
 
     init(
-        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, boot: UInt64,
+        loop: EventLoop, log: Logger, socket: DatagramSocket, speaker: Announcer.Speaker, generation: UInt64,
         snapshot: AccountSnapshot, staticCalls: StaticCalls,
         discovery: any Discovery, records: PeerRecords, settings: Peers.Settings, wallClock: any WallClock
     ) {
@@ -114,10 +114,11 @@ final class PeerNetwork {
         self.records = records
         advertising = settings.advertising
         self.snapshot = snapshot
-        announcer = Announcer(speaker: speaker, boot: boot, grease: settings.grease)
-        calls = CallCounter(boot: boot)
+        announcer = Announcer(speaker: speaker, generation: generation, grease: settings.grease)
+        calls = CallCounter(generation: generation)
         labels = OwnLabels(staticCalls)
-        table = PeerTable(own: speaker.deviceID, ownPosition: Position(boot: boot, seq: 0), lifetime: settings.lifetime)
+        table = PeerTable(
+            own: speaker.deviceID, ownPosition: Position(generation: generation, seq: 0), lifetime: settings.lifetime)
         missing = MissingMembers(PairwiseTable(own: speaker.key))
         missing.accountChanged(snapshot)
         machine = AdvertMachine(at: loop.now)
@@ -165,7 +166,7 @@ final class PeerNetwork {
         if publishedLabel == nil || (joiningLabel != nil) != snapshot.isJoining {
             renewLabel()
         } else {
-            say(renewed: hasNewEpoch && leaveReason != .sleep ? .other : nil)
+            announce(renewed: hasNewEpoch && leaveReason != .sleep ? .other : nil)
             takeDigest()
             if hasNewEpoch {
                 beacons.keysChanged()
@@ -206,7 +207,7 @@ final class PeerNetwork {
         labels.renew(keys, now: loop.now)
         updateCallers()
         beacons.labelChanged()
-        say()
+        announce()
         armLabelTimer()
     }
 
@@ -261,14 +262,14 @@ final class PeerNetwork {
     /// Announces this device's state if it has changed.
     ///
     /// - Parameter renewed: announces it in any case, as a change of this kind.
-    func say(renewed: Announcer.Change? = nil) {
+    func announce(renewed: Announcer.Change? = nil) {
         guard let label = labels.label, snapshot.held != nil, !hasDuplicateIdentity, !isSilent else { return }
-        let news = Announcer.News(
+        let content = Announcer.Content(
             label: label, rosterDigest: snapshot.rosterDigest, leaveReason: leaveReason, activities: announcedOffers())
-        let novelty: Announcer.Change
+        let change: Announcer.Change
         do {
-            guard let said = try announcer.say(news, renewed: renewed) else { return }
-            novelty = said
+            guard let announced = try announcer.announce(content, renewed: renewed) else { return }
+            change = announced
         } catch {
             log.fault("Cannot sign an announcement", ["error": "\(error)"])
             return
@@ -278,10 +279,10 @@ final class PeerNetwork {
         table.ownListSeq = announcer.listSeq
         perform(
             leaveReason != nil
-                ? machine.leaving(peers: table, at: now) : machine.changed(novelty == .offers, peers: table, at: now))
+                ? machine.leaving(peers: table, at: now) : machine.changed(change == .offers, peers: table, at: now))
         // A beacon without activities is not even renewed with them: that would show when the user
         // does something.
-        if novelty == .other || leaveReason != nil || listsInBeacon { beacons.changed() }
+        if change == .other || leaveReason != nil || listsInBeacon { beacons.changed() }
     }
 
     /// Announces that this device leaves. Its offers are void immediately.
@@ -290,7 +291,7 @@ final class PeerNetwork {
         leaveReason = .goodbye
         onAllConfirmed = nil
         table.forgetLost()
-        say()
+        announce()
     }
 
     /// Announces that this machine goes to sleep. Its offers are void until it wakes.
@@ -302,7 +303,7 @@ final class PeerNetwork {
         leaveReason = .sleep
         onAllConfirmed = completion
         table.forgetLost()
-        say()
+        announce()
         // The record would stay in the others' caches, and the beacon contains less than the
         // advert.
         beacons.withdraw()
@@ -355,10 +356,10 @@ final class PeerNetwork {
     }
 
     /// Continues in a greater generation, which is already stored.
-    func restart(boot: UInt64) {
-        announcer.restart(boot: boot)
-        calls.boot = boot
-        say()
+    func restart(generation: UInt64) {
+        announcer.restart(generation: generation)
+        calls.generation = generation
+        announce()
     }
 
     /// Performs the actions of the machine, then arms the timer for the next deadline.
@@ -369,7 +370,7 @@ final class PeerNetwork {
             case .acknowledge(let position, let device, let label, let arrival):
                 sendAcknowledgement(of: position, to: device, label: label, arrival)
             case .useConnection(let id): deliverByConnection(to: id)
-            case .renew: if leaveReason != .sleep { say(renewed: .other) }
+            case .renew: if leaveReason != .sleep { announce(renewed: .other) }
             case .depart(let id, let reason):
                 handle(table.lose(id, because: reason, at: now))
             }
@@ -425,10 +426,8 @@ final class PeerNetwork {
     }
 
     private func armLabelTimer() {
-        // 15 to 20 minutes: an observer of the link cannot match a new label to an old one by the
-        // time.
-        let seconds = Int.random(in: 900...1200)
-        labelTimer = loop.timer(after: .seconds(seconds), accuracy: .seconds(1)) { [unowned self] in
+        let seconds = UInt32.random(in: PublicationGroup.labelLifetime)
+        labelTimer = loop.timer(after: .seconds(Int64(seconds)), accuracy: .seconds(1)) { [unowned self] in
             renewLabel()
         }
     }

@@ -28,9 +28,9 @@ package struct StaticCalls: Sendable {
 
     /// Notes a call that is later than all before; otherwise returns false.
     ///
-    /// - Parameter boot: the greatest generation of the party known otherwise.
-    package mutating func admit(_ serial: Gate.Serial, of party: Party, knownGeneration boot: UInt64) -> Bool {
-        guard serial.boot >= boot, latest[party].map({ $0 < serial }) ?? true else { return false }
+    /// - Parameter generation: the greatest generation of the party known otherwise.
+    package mutating func admit(_ serial: Gate.Serial, of party: Party, knownGeneration generation: UInt64) -> Bool {
+        guard serial.generation >= generation, latest[party].map({ $0 < serial }) ?? true else { return false }
         latest[party] = serial
         version += 1
         return true

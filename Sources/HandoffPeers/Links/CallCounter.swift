@@ -3,11 +3,11 @@ import HandoffAccount
 /// Numbers the calls of this device, each greater than the one before. On the daemon's loop.
 final class CallCounter {
     /// The generation of this start.
-    var boot: UInt64
+    var generation: UInt64
     private var count: UInt32 = 0
 
-    init(boot: UInt64) {
-        self.boot = boot
+    init(generation: UInt64) {
+        self.generation = generation
     }
 
     /// Returns the number of the next call.
@@ -15,6 +15,6 @@ final class CallCounter {
         // When the numbers are used up, the static label no longer opens to this device until its
         // next start.
         if count < .max { count += 1 }
-        return Gate.Serial(boot: boot, call: count)
+        return Gate.Serial(generation: generation, call: count)
     }
 }

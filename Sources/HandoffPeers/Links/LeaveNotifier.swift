@@ -10,7 +10,7 @@ final class LeaveNotifier {
     static let timeout = Duration.seconds(2)
 
     /// Members that have confirmed it.
-    private(set) var told: Set<DeviceID> = []
+    private(set) var notified: Set<DeviceID> = []
     private var waiting: Set<DeviceID>
     private var timer: LoopTimer?
     private var completion: (() -> Void)?
@@ -32,16 +32,16 @@ final class LeaveNotifier {
             return
         }
         for member in members.sorted() {
-            link(member) { [weak self] link in self?.tell(member, over: link, statements) }
+            link(member) { [weak self] link in self?.notify(member, over: link, statements) }
         }
     }
 
-    private func tell(_ member: DeviceID, over link: PeerLink?, _ statements: [UInt8]) {
+    private func notify(_ member: DeviceID, over link: PeerLink?, _ statements: [UInt8]) {
         guard let link else { return settle(member) }
         link.whenEstablished { [weak self] isEstablished in
             guard isEstablished else { return self?.settle(member) ?? () }
             link.whenEnded { [weak self] in
-                if link.wasEndedByPeer { self?.told.insert(member) }
+                if link.wasEndedByPeer { self?.notified.insert(member) }
                 self?.settle(member)
             }
             link.sendStatements(statements)

@@ -14,7 +14,7 @@ import Timing
 /// when idle, or when its device is no longer live. Lives on the daemon's loop.
 final class LinkPool {
     /// A route to a device: its label and addresses, and the key that opens its gate.
-    struct Way {
+    struct Route {
         let label: Label
         let addresses: [SocketAddress]
         let gate: SecretBytes
@@ -36,13 +36,13 @@ final class LinkPool {
     }
 
     /// The time to keep an idle connection that this side made.
-    static let idleTime = Duration.seconds(60)
+    static let maxLinkIdleTime = Duration.seconds(60)
     /// The time for one that was made to keep the rosters equal: changes often follow each other,
     /// and then there are none for days.
-    private static let idleTimeForRoster = Duration.seconds(10)
+    private static let maxRosterLinkIdleTime = Duration.seconds(10)
     /// The time for one that the other side made: longer, so that it is not closed while a request
     /// is sent.
-    private static let idleTimeOfServers = Duration.seconds(120)
+    private static let maxServerLinkIdleTime = Duration.seconds(120)
     /// The maximum number of control connections of one device.
     private static let maxPerDevice = 4
     /// The maximum number of connections of devices that have not proved that they are live, in
@@ -51,7 +51,7 @@ final class LinkPool {
 
     /// The time without an answer after which a called device's names are looked up again: two
     /// round trips on a bad link, and longer than nearly all calls take.
-    private static let patience = Duration.milliseconds(300)
+    private static let slowCallTimeout = Duration.milliseconds(300)
 
     /// The maximum number of bytes of incomplete frames, over all connections. A member can create
     /// hundreds of identities, and each connection of each may begin a frame of 8 MiB. Rosters have
@@ -117,13 +117,13 @@ final class LinkPool {
         let present = records[device].links
         let warm = present.first { $0.isEstablished && $0.isUsable } ?? present.first { $0.isClient && $0.isUsable }
         if let warm { return warm }
-        let ways = peers?.network.ways(to: device, isForRoster: isForRoster) ?? []
-        guard !ways.isEmpty else {
+        let routes = peers?.network.routes(to: device, isForRoster: isForRoster) ?? []
+        guard !routes.isEmpty else {
             log.debug("No route to a device is known", ["device": device.short])
             return nil
         }
         guard let link = makeLink(device, role: .client, isForRoster: isForRoster) else { return nil }
-        dial(link, by: ways[...])
+        dial(link, by: routes[...])
         return link
     }
 
@@ -131,19 +131,21 @@ final class LinkPool {
     ///
     /// A label may be of a former start, and a gate of another epoch. Only the call shows which one
     /// is valid. If no address of a route answered, other routes to the same addresses are skipped.
-    private func dial(_ link: PeerLink, by ways: ArraySlice<Way>) {
-        guard let way = ways.first else { return }
+    private func dial(_ link: PeerLink, by routes: ArraySlice<Route>) {
+        guard let route = routes.first else { return }
         let device = link.device
-        link.way = way
-        link.patience = loop.timer(after: Self.patience) { [weak self] in self?.peers?.callIsSlow(to: device) }
-        link.dial = dial(device, way) { [weak self, weak link] result in
+        link.route = route
+        link.slowCallTimer = loop.timer(after: Self.slowCallTimeout) { [weak self] in
+            self?.peers?.callIsSlow(to: device)
+        }
+        link.dial = dial(device, route) { [weak self, weak link] result in
             guard let self, let link else { return }
             switch result {
             case .failure(let error):
                 log.debug("Call failed", ["device": device.short, "error": "\(error)"])
                 let silent = error.failures.filter(\.hadNoReply).map(\.address)
                 for address in silent { peers?.network.unanswered(device, at: address) }
-                let others = ways.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
+                let others = routes.dropFirst().filter { !$0.addresses.allSatisfy(silent.contains) }
                 if !others.isEmpty, link.isUsable { return dial(link, by: others[...]) }
                 link.lost(error.description, isSilence: error.isSilence)
                 // An older connection that is already cut would hide for minutes that the device is
@@ -154,7 +156,7 @@ final class LinkPool {
                     connection.close("the device is no longer live")
                     return link.lost("the device is no longer a member")
                 }
-                link.attach(connection, statements: statements(for: device, way))
+                link.attach(connection, statements: statements(for: device, route))
             }
         }
     }
@@ -162,12 +164,12 @@ final class LinkPool {
     /// Adds newly known addresses of a device to the calls to it that have no answer yet.
     func addressesMayDiffer(of device: DeviceID) {
         for link in records[device].links {
-            guard let dial = link.dial, let former = link.way else { continue }
+            guard let dial = link.dial, let former = link.route else { continue }
             // Under another label it may have another gate. The first message to a device that does
             // not know this one stays the same.
-            let way = peers?.network.ways(to: device, isForRoster: link.isForRoster)
+            let route = peers?.network.routes(to: device, isForRoster: link.isForRoster)
                 .first { $0.isIntroduction == former.isIntroduction }
-            if let way { dial.add(way.target(device, snapshot)) }
+            if let route { dial.add(route.target(device, snapshot)) }
         }
     }
 
@@ -180,12 +182,12 @@ final class LinkPool {
             !records[device].links.contains(where: { $0 !== link && $0.isUsable })
         else { return }
         peers?.callIsSlow(to: device)
-        let ways = peers?.network.ways(to: device, isForRoster: link.isForRoster) ?? []
-        guard !ways.isEmpty, let new = makeLink(device, role: .client, isForRoster: link.isForRoster) else { return }
+        let routes = peers?.network.routes(to: device, isForRoster: link.isForRoster) ?? []
+        guard !routes.isEmpty, let new = makeLink(device, role: .client, isForRoster: link.isForRoster) else { return }
         new.whenEstablished { [weak link] isEstablished in
             if isEstablished { link?.close(.late) }
         }
-        dial(new, by: ways[...])
+        dial(new, by: routes[...])
     }
 
     /// Calls a member at addresses where it may be: configured ones, or those of a record with a
@@ -195,14 +197,14 @@ final class LinkPool {
     ///   answered as that device; and whether any host answered. Not called once the pool has
     ///   stopped.
     func call(
-        _ device: DeviceID, _ way: Way, isFixed: Bool = false,
+        _ device: DeviceID, _ route: Route, isFixed: Bool = false,
         completion: @escaping (PeerLink?, _ isAnswered: Bool) -> Void
     ) {
         guard !isStopped else { return }
         guard !isSilent else { return loop.later { completion(nil, false) } }
         calls += 1
         let id = calls
-        dials[id] = dial(device, way) { [weak self] result in
+        dials[id] = dial(device, route) { [weak self] result in
             guard let self else { return }
             dials[id] = nil
             switch result {
@@ -215,7 +217,7 @@ final class LinkPool {
                     connection.close("the device is no longer live")
                     return completion(nil, true)
                 }
-                link.attach(connection, statements: statements(for: device, way))
+                link.attach(connection, statements: statements(for: device, route))
                 completion(link, true)
             }
         }
@@ -223,12 +225,13 @@ final class LinkPool {
 
     /// Notifies a device at its last route that it is no longer a member, so that its user learns
     /// of it. Nothing else is sent, and nothing is accepted.
-    func notifyRemoved(_ device: DeviceID, _ way: Way) {
+    func notifyRemoved(_ device: DeviceID, _ route: Route) {
         guard !isStopped, !isSilent else { return }
         calls += 1
         let id = calls
         let target = DialTarget(
-            candidates: way.addresses, token: way.target(device, snapshot).token, accepts: { DeviceID($0) == device })
+            candidates: route.addresses, token: route.target(device, snapshot).token,
+            accepts: { DeviceID($0) == device })
         dials[id] = dialer.dial(target) { [weak self] result in
             guard let self else { return }
             dials[id] = nil
@@ -238,14 +241,14 @@ final class LinkPool {
         }
     }
 
-    private func statements(for device: DeviceID, _ way: Way) -> [UInt8]? {
-        way.isIntroduction ? peers?.sync.introductionStatements : peers?.sync.takeUnsent(for: device)
+    private func statements(for device: DeviceID, _ route: Route) -> [UInt8]? {
+        route.isIntroduction ? peers?.sync.introductionStatements : peers?.sync.takeUnsent(for: device)
     }
 
     private func dial(
-        _ device: DeviceID, _ way: Way, completion: @escaping (Result<PeerConnection, DialError>) -> Void
+        _ device: DeviceID, _ route: Route, completion: @escaping (Result<PeerConnection, DialError>) -> Void
     ) -> Dial {
-        dialer.dial(way.target(device, snapshot), completion: completion)
+        dialer.dial(route.target(device, snapshot), completion: completion)
     }
 
     /// Accepts a connection whose client has passed the gate and proved its key.
@@ -348,7 +351,9 @@ final class LinkPool {
 
     /// Returns the time at which an idle link is closed.
     private func end(of link: PeerLink) -> MonotonicInstant {
-        let time = link.isClient ? (link.isForRoster ? Self.idleTimeForRoster : Self.idleTime) : Self.idleTimeOfServers
+        let time =
+            link.isClient
+            ? (link.isForRoster ? Self.maxRosterLinkIdleTime : Self.maxLinkIdleTime) : Self.maxServerLinkIdleTime
         return link.lastUse.advanced(by: time)
     }
 

@@ -35,9 +35,9 @@ package final class PeerLink {
     /// The call that makes the link, while this side calls.
     var dial: Dial?
     /// The route of that call.
-    var way: LinkPool.Way?
+    var route: LinkPool.Route?
     /// Runs until that call counts as slow.
-    var patience: LoopTimer?
+    var slowCallTimer: LoopTimer?
     /// The time at which the link was made; for a client, the start of its call.
     let begun: MonotonicInstant
     /// The time of the last use of the link.
@@ -112,7 +112,7 @@ package final class PeerLink {
     func attach(_ connection: PeerConnection, statements: [UInt8]?) {
         guard !hasEnded else { return connection.close("it is no longer needed") }
         dial = nil
-        patience = nil
+        slowCallTimer = nil
         self.connection = connection
         log.debug("Connection is open", ["device": device.short, "group": connection.group])
         presentedKey = connection.peerKey
@@ -353,7 +353,7 @@ package final class PeerLink {
         checkTimer = nil
         mergeTimer = nil
         dial = nil
-        patience = nil
+        slowCallTimer = nil
         let rest = event(&machine)
         connection?.onBytes = nil
         connection?.onClosed = nil

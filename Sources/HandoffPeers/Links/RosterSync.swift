@@ -10,7 +10,7 @@ import Timing
 /// The exchange between this device and one whose roster may differ.
 struct RosterExchange {
     /// This device's changes that were not sent to it yet.
-    var untold: [Statement] = []
+    var pending: [Statement] = []
     /// True until it announces after a change that it has everything.
     var isOpen = false
     /// Attempts since it last had everything, or since either roster changed.
@@ -36,7 +36,7 @@ final class RosterSync {
     private static let secondTurn = Duration.seconds(1)
     /// The time over which calls are spread, per device of the account and at most. A device that
     /// learns of a change need not call those that the same device notifies.
-    private static let spread: (each: Duration, most: Duration) = (.milliseconds(30), .milliseconds(1500))
+    private static let spread: (each: Duration, max: Duration) = (.milliseconds(30), .milliseconds(1500))
     /// The minimum time between two lists to one device, which accepts 4 per second.
     private static let spacing = Duration.milliseconds(250)
 
@@ -81,37 +81,37 @@ final class RosterSync {
     /// Applies a change of the local roster or epoch. Changes by this device, and those that admit
     /// a device introduced to it, are sent to all others immediately. Those received from a member
     /// are sent by that member.
-    func accountChanged(news: [Statement], hasNewEpoch: Bool) {
+    func accountChanged(added: [Statement], hasNewEpoch: Bool) {
         defer {
             // Connected devices may wait for the key.
             if hasNewEpoch { for link in pool.all where link.isEstablished { offerEpochKey(link) } }
         }
-        if !news.isEmpty { records.updateAll { $0.exchange.tries = 0 } }
+        if !added.isEmpty { records.updateAll { $0.exchange.tries = 0 } }
         let guests = records.devices(where: \.isIntroducing).map { Fingerprint($0) }
-        let isOurs = news.contains { statement in
+        let isOurs = added.contains { statement in
             statement.signer == accountStore.device.publicKey || statement.admitted.map(guests.contains) ?? false
         }
         guard isOurs else { return }
         for device in pool.snapshot.others {
-            records[device].exchange.untold += news
+            records[device].exchange.pending += added
             records[device].exchange.isOpen = true
             records[device].exchange.tries = 0
             records[device].exchange.timer = nil
-            tell(device)
+            notify(device)
         }
     }
 
     /// Returns the statements that a device probably lacks, and counts them as sent; nil if none.
     func takeUnsent(for device: DeviceID) -> [UInt8]? {
-        let untold = records[device].exchange.untold
-        guard !untold.isEmpty else { return nil }
-        records[device].exchange.untold = []
+        let pending = records[device].exchange.pending
+        guard !pending.isEmpty else { return nil }
+        records[device].exchange.pending = []
         records[device].exchange.sent = loop.now
-        return StatementList.encode(untold)
+        return StatementList.encode(pending)
     }
 
     /// Sends a device its unsent statements, over the existing connection or a new one.
-    private func tell(_ device: DeviceID) {
+    private func notify(_ device: DeviceID) {
         if let link = pool.established(to: device) {
             sendUnsent(over: link)
         } else {
@@ -132,7 +132,7 @@ final class RosterSync {
             }
             return
         }
-        if let news = takeUnsent(for: device) { link.sendStatements(news) }
+        if let unsent = takeUnsent(for: device) { link.sendStatements(unsent) }
         offerEpochKey(link)
     }
 
@@ -180,7 +180,7 @@ final class RosterSync {
 
     /// Ends the exchange with a device that has everything.
     private func settle(_ device: DeviceID) {
-        guard records[device].exchange.untold.isEmpty else { return }
+        guard records[device].exchange.pending.isEmpty else { return }
         records[device].exchange.isOpen = false
         records[device].exchange.tries = 0
         records[device].exchange.timer = nil
@@ -190,7 +190,7 @@ final class RosterSync {
 
     /// The delay before this device calls about a difference that both may notice.
     private func turn(_ device: DeviceID) -> Duration {
-        let spread = min(Self.spread.each * max(pool.snapshot.live.count - 3, 0), Self.spread.most)
+        let spread = min(Self.spread.each * max(pool.snapshot.live.count - 3, 0), Self.spread.max)
         return (accountStore.deviceID < device ? .zero : Self.secondTurn) + spread * Double.random(in: 0..<1)
     }
 
@@ -230,7 +230,7 @@ final class RosterSync {
 
     private func sendAll(over link: PeerLink) {
         guard let state = accountStore.state else { return }
-        records[link.device].exchange.untold = []
+        records[link.device].exchange.pending = []
         records[link.device].exchange.sent = loop.now
         link.sendStatements(state.roster.encoded())
         offerEpochKey(link)

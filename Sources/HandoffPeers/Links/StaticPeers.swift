@@ -69,7 +69,7 @@ final class StaticPeers {
         guard !service.addresses.isEmpty else { return retry(address) }
         let former = entries[address]?.addresses ?? []
         entries[address]?.addresses = service.addresses
-        if let device = entries[address]?.device, isThere(device) {
+        if let device = entries[address]?.device, isOnline(device) {
             network.resolved(device, to: service.addresses, from: former)
         }
         call(address, at: service.addresses)
@@ -115,21 +115,21 @@ final class StaticPeers {
         StaticPeer(text: address.text)?.instance ?? address.text
     }
 
-    private func isThere(_ device: DeviceID) -> Bool { network.table[device] != nil }
+    private func isOnline(_ device: DeviceID) -> Bool { network.table[device] != nil }
 
     private func isSettled(_ entry: Entry) -> Bool {
-        entry.device.map(isThere) ?? false
+        entry.device.map(isOnline) ?? false
     }
 
     private func call(_ address: StaticAddress, at addresses: [SocketAddress]) {
         guard let entry = entries[address], !entry.isCalling, !isSettled(entry) else { return }
         // In rounds: a kind of route that works for one member probably works for all. But all
         // routes to the last device are tried first.
-        let ways = candidates(entry).map { device in
-            network.staticWays(to: device, at: addresses).map { (device: device, way: $0) }
+        let routes = candidates(entry).map { device in
+            network.staticRoutes(to: device, at: addresses).map { (device: device, route: $0) }
         }
-        let last = ways.first.flatMap { $0.first?.device == entry.last ? $0 : nil } ?? []
-        let others = last.isEmpty ? ways : Array(ways.dropFirst())
+        let last = routes.first.flatMap { $0.first?.device == entry.last ? $0 : nil } ?? []
+        let others = last.isEmpty ? routes : Array(routes.dropFirst())
         let rounds = 0..<(others.map(\.count).max() ?? 0)
         let calls = last + rounds.flatMap { round in others.compactMap { $0.dropFirst(round).first } }
         guard !calls.isEmpty else { return }
@@ -141,18 +141,18 @@ final class StaticPeers {
     /// known to be elsewhere.
     private func candidates(_ entry: Entry) -> [DeviceID] {
         let others = pool.snapshot.others.sorted()
-        let away = others.filter { !isThere($0) }
-        let here = others.filter(isThere)
+        let away = others.filter { !isOnline($0) }
+        let here = others.filter(isOnline)
         return (away + here).filter { $0 == entry.last } + (away + here).filter { $0 != entry.last }
     }
 
-    private func call(_ address: StaticAddress, _ calls: ArraySlice<(device: DeviceID, way: LinkPool.Way)>) {
+    private func call(_ address: StaticAddress, _ calls: ArraySlice<(device: DeviceID, route: LinkPool.Route)>) {
         guard entries[address] != nil else { return }
         guard let first = calls.first else {
             entries[address]?.isCalling = false
             return retry(address)
         }
-        pool.call(first.device, first.way, isFixed: true) { [self] link, isAnswered in
+        pool.call(first.device, first.route, isFixed: true) { [self] link, isAnswered in
             // No other member will answer where no host does.
             guard let link else { return call(address, isAnswered ? calls.dropFirst() : []) }
             link.whenEstablished { [self] isEstablished in

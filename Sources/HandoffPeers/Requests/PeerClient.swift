@@ -165,7 +165,7 @@ final class PeerClient {
             [self] outcome in
             switch outcome {
             case .answered(.result(let answer)): completion(.success(answer))
-            case .answered(.failure(let failure)): completion(.failure(failure.told(by: name)))
+            case .answered(.failure(let failure)): completion(.failure(failure.reported(by: name)))
             case .timedOut: completion(.failure(.timedOut(device: name)))
             case .lost where mayRetry && wasWarm:
                 // The connection had ended unnoticed, as after sleep. A new one shows whether the
@@ -254,10 +254,10 @@ final class PeerClient {
     ) -> Dial? {
         let snapshot = accountStore.snapshot
         guard snapshot.isCurrent, snapshot.peerKey(device) != nil,
-            let way = network.ways(to: device).first(where: { !$0.isIntroduction })
+            let route = network.routes(to: device).first(where: { !$0.isIntroduction })
         else { return nil }
         let begun = loop.now
-        return streamDialer.dial(way.target(device, snapshot)) { [weak self] result in
+        return streamDialer.dial(route.target(device, snapshot)) { [weak self] result in
             guard let self else { return }
             let name = accountStore.snapshot.label(of: device)
             switch result {

@@ -134,7 +134,7 @@ struct GreetingLimit: Sendable, Equatable {
 
     /// The minimum time for an address that the device proved before a connection attempt failed
     /// there.
-    private static let intervalAfterProof = SearchDelay.shortest
+    private static let intervalAfterProof = SearchDelay.minDelay
 
     /// The maximum number of entries. Beyond it, nothing is sent to new unproved addresses, which
     /// only causes a delay.

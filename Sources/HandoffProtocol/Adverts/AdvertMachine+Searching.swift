@@ -6,7 +6,7 @@ extension AdvertMachine {
     /// tried until it is online again.
     package mutating func lost(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) {
         guard peers.lost[id] != nil else { return }
-        searches[id] = Search(due: now + SearchDelay.shortest)
+        searches[id] = Search(due: now + SearchDelay.minDelay)
     }
 
     /// Resumes all searches immediately, because this device's addresses changed or its link

@@ -8,7 +8,7 @@ extension AdvertMachine {
     func has(_ peer: Peer, _ peers: PeerTable) -> Bool {
         guard let acknowledged = peer.acknowledged else { return false }
         guard peer.readsRecords, !peer.instances.isEmpty else { return acknowledged >= peers.ownPosition }
-        return acknowledged >= Position(boot: peers.ownPosition.boot, seq: peers.ownListSeq)
+        return acknowledged >= Position(generation: peers.ownPosition.generation, seq: peers.ownListSeq)
     }
 
     /// Returns true if the current advert is being delivered to the device, so that nothing needs

@@ -134,7 +134,7 @@ package struct AdvertMachine: Sendable {
             // Datagrams of the device arrive, so the current advert, which no repeat or connection
             // could deliver, may now arrive as well.
             guard let peer = peers[id], !has(peer, peers), !isInTransit(id),
-                deliveries[id]?.lastSent.map({ $0 + SearchDelay.shortest <= now }) ?? true
+                deliveries[id]?.lastSent.map({ $0 + SearchDelay.minDelay <= now }) ?? true
             else { return answer }
             return answer + send(to: peer, count: 0, at: now)
         case .new(let isFirst, _):

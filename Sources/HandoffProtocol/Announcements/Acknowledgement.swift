@@ -50,7 +50,7 @@ package struct Acknowledgement: Sendable, Equatable {
         var reader = ByteReader(bytes)
         guard let deviceID = DeviceID(bytes: try reader.bytes(DeviceID.byteCount)) else { throw .malformed }
         self.deviceID = deviceID
-        position = Position(boot: try reader.u64(), seq: try reader.u32())
+        position = Position(generation: try reader.u64(), seq: try reader.u32())
         host = try reader.bytes(Self.hostCount)
         code = try reader.bytes(Self.codeCount)
         try reader.finishPadding()
@@ -59,7 +59,7 @@ package struct Acknowledgement: Sendable, Equatable {
     private static func content(_ deviceID: DeviceID, _ position: Position, _ host: [UInt8]) -> [UInt8] {
         var writer = ByteWriter(capacity: byteCount)
         writer.raw(deviceID.bytes)
-        writer.u64(position.boot)
+        writer.u64(position.generation)
         writer.u32(position.seq)
         writer.raw(host)
         return writer.bytes

@@ -45,7 +45,7 @@ package struct Announcement: Sendable, Equatable {
         hasMore: Bool = false, rosterDigest: [UInt8], listSeq: UInt32, activities: [OfferedActivity]
     ) {
         guard rosterDigest.count == Self.digestCount, port != 0, listSeq <= position.seq,
-            (1...Position.maxGeneration).contains(position.boot)
+            (1...Position.maxGeneration).contains(position.generation)
         else { return nil }
         self.deviceID = deviceID
         self.position = position
@@ -71,7 +71,7 @@ package enum LeaveReason: Sendable, Equatable {
 /// The order of a device's announcements: first by generation, then by change.
 package struct Position: Hashable, Comparable, Sendable {
     /// The generation of the device, greater at every start and never 0.
-    package let boot: UInt64
+    package let generation: UInt64
 
     /// The number of the change in that generation, from 0.
     package let seq: UInt32
@@ -79,14 +79,14 @@ package struct Position: Hashable, Comparable, Sendable {
     /// The maximum generation. It must fit in the JSON integers of every implementation.
     package static let maxGeneration = UInt64(Int64.max)
 
-    package init(boot: UInt64, seq: UInt32) {
-        self.boot = boot
+    package init(generation: UInt64, seq: UInt32) {
+        self.generation = generation
         self.seq = seq
     }
 
     /// Returns true if the left position is older.
     package static func < (left: Position, right: Position) -> Bool {
-        (left.boot, left.seq) < (right.boot, right.seq)
+        (left.generation, left.seq) < (right.generation, right.seq)
     }
 }
 
@@ -124,7 +124,7 @@ extension Announcement {
         if hasMore || packed.count < activities.count { flags |= Self.moreFlag }
         var writer = ByteWriter(capacity: capacity)
         writer.raw(deviceID.bytes)
-        writer.u64(position.boot)
+        writer.u64(position.generation)
         writer.u32(position.seq)
         writer.u16(port)
         writer.u8(kind.rawValue)
@@ -145,7 +145,7 @@ extension Announcement {
     package init(decoding bytes: [UInt8]) throws(ByteError) {
         var reader = ByteReader(bytes)
         guard let deviceID = DeviceID(bytes: try reader.bytes(DeviceID.byteCount)) else { throw .malformed }
-        let position = Position(boot: try reader.u64(), seq: try reader.u32())
+        let position = Position(generation: try reader.u64(), seq: try reader.u32())
         let port = try reader.u16()
         let kind = DeviceKind(rawValue: try reader.u8()) ?? .other
         let flags = try reader.u8()

@@ -22,7 +22,7 @@ package struct ActivityList: Sendable, Equatable {
     /// The result of the response.
     package var json: JSONObject {
         [
-            "boot": .integer(Int64(clamping: position.boot)), "seq": .integer(Int64(position.seq)),
+            "boot": .integer(Int64(clamping: position.generation)), "seq": .integer(Int64(position.seq)),
             "activities": .array(activities.map { .object($0.json) }),
         ]
     }
@@ -33,7 +33,7 @@ package struct ActivityList: Sendable, Equatable {
     /// still on offer.
     package init(json: JSONObject) throws(MessageError) {
         let fields = MessageFields(json)
-        guard let boot = try fields.optionalCounter("boot") else { throw .field("boot") }
+        guard let generation = try fields.optionalCounter("boot") else { throw .field("boot") }
         guard let seq = UInt32(exactly: try fields.integer("seq")) else { throw .field("seq") }
         guard let elements = json["activities"]?.array, elements.count <= Self.maxCount else {
             throw .field("activities")
@@ -45,6 +45,6 @@ package struct ActivityList: Sendable, Equatable {
             guard ids.insert(activity.id).inserted else { throw .field("id") }
             activities.append(activity)
         }
-        self.init(position: Position(boot: boot, seq: seq), activities: activities)
+        self.init(position: Position(generation: generation, seq: seq), activities: activities)
     }
 }

@@ -21,7 +21,7 @@ package struct Hello: Sendable, Equatable {
     package let label: Label?
 
     /// The sender's generation, which increases at each start.
-    package let boot: UInt64
+    package let generation: UInt64
 
     /// The number of the sender's latest announcement in that generation. A hello that arrives
     /// after a newer announcement is outdated. Nil if the program does not send it.
@@ -55,10 +55,10 @@ package struct Hello: Sendable, Equatable {
     /// is 0 or above 2^63 - 1.
     package init?(
         protocolVersion: Int64 = currentVersion, software: String, kind: DeviceKind, port: UInt16, label: Label?,
-        boot: UInt64, seq: UInt32? = nil, listSeq: UInt32? = nil, seenGeneration: UInt64?, rosterDigest: [UInt8],
+        generation: UInt64, seq: UInt32? = nil, listSeq: UInt32? = nil, seenGeneration: UInt64?, rosterDigest: [UInt8],
         epoch: [UInt8]?, leaveReason: LeaveReason? = nil
     ) {
-        let numbers = [boot, seenGeneration ?? boot]
+        let numbers = [generation, seenGeneration ?? generation]
         guard rosterDigest.count == Announcement.digestCount, port != 0, (epoch?.count ?? 8) == Self.epochCount,
             numbers.allSatisfy((1...Position.maxGeneration).contains)
         else { return nil }
@@ -67,7 +67,7 @@ package struct Hello: Sendable, Equatable {
         self.kind = kind
         self.port = port
         self.label = label
-        self.boot = boot
+        self.generation = generation
         self.seq = seq
         self.listSeq = listSeq
         self.seenGeneration = seenGeneration
@@ -90,7 +90,7 @@ extension Hello {
     package func encoded(_ grease: Grease? = nil) -> [UInt8] {
         var object: JSONObject = [
             "version": .integer(protocolVersion), "software": .string(software), "kind": .string(kind.name),
-            "port": .integer(Int64(port)), "boot": .integer(Int64(clamping: boot)),
+            "port": .integer(Int64(port)), "boot": .integer(Int64(clamping: generation)),
             "roster": .string(Hex.encode(rosterDigest)),
         ]
         if let label { object["label"] = .string(Hex.encode(label.bytes)) }
@@ -122,7 +122,7 @@ extension Hello {
             throw .field("device")
         }
         guard let port = UInt16(exactly: try fields.integer("port")) else { throw .field("port") }
-        guard let boot = try fields.optionalCounter("boot") else { throw .field("boot") }
+        guard let generation = try fields.optionalCounter("boot") else { throw .field("boot") }
         let label = try fields.optionalHex("label", bytes: Label.byteCount).flatMap { Label(bytes: $0) }
         guard let digest = try fields.optionalHex("roster", bytes: Announcement.digestCount) else {
             throw .field("roster")
@@ -139,7 +139,7 @@ extension Hello {
         let leaveReason: LeaveReason? = try fields.flag("goodbye") ? (isAsleep ? .sleep : .goodbye) : nil
         let hello = Hello(
             protocolVersion: version, software: software ?? "", kind: DeviceKind(name: kind ?? "") ?? .other,
-            port: port, label: label, boot: boot, seq: seq, listSeq: listSeq,
+            port: port, label: label, generation: generation, seq: seq, listSeq: listSeq,
             seenGeneration: try fields.optionalCounter("seenBoot"),
             rosterDigest: digest, epoch: try fields.optionalHex("epoch", bytes: Self.epochCount),
             leaveReason: leaveReason)

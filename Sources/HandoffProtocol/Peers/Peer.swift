@@ -13,7 +13,7 @@ package struct Peer: Sendable, Equatable {
     package internal(set) var previousLabel: Label?
 
     /// The current generation of the device.
-    package internal(set) var boot: UInt64
+    package internal(set) var generation: UInt64
 
     /// The number of its latest received change; nil before the first announcement of this
     /// generation.
@@ -107,7 +107,7 @@ extension Peer {
     init(_ announcement: Announcement, label: Label, received: MonotonicInstant) {
         deviceID = announcement.deviceID
         self.label = label
-        boot = announcement.position.boot
+        generation = announcement.position.generation
         seq = announcement.position.seq
         port = announcement.port
         kind = announcement.kind
@@ -121,7 +121,7 @@ extension Peer {
     init(_ device: DeviceID, _ hello: Hello, at now: MonotonicInstant) {
         deviceID = device
         label = hello.label
-        boot = hello.boot
+        generation = hello.generation
         port = hello.port
         kind = hello.kind
         rosterDigest = hello.rosterDigest

@@ -76,7 +76,7 @@ extension PeerTable {
         let id = announcement.deviceID
         if let peer = peers[id] {
             let seq = announcement.position.seq
-            switch (announcement.position.boot, peer.boot) {
+            switch (announcement.position.generation, peer.generation) {
             case (let new, let known) where new < known: return .stale
             case (let new, let known) where new > known: return replace(peer, announcement, label: label, at: now)
             default: break
@@ -88,7 +88,8 @@ extension PeerTable {
         if trace.isBefore(announcement.position) { return admit(announcement, label: label, received: now, at: now) }
         // A repetition restores a device that was removed too early, but only for its remaining
         // lifetime.
-        guard announcement.position.boot == trace.boot, announcement.position.seq == trace.seq, !trace.isFinal,
+        guard announcement.position.generation == trace.generation, announcement.position.seq == trace.seq,
+            !trace.isFinal,
             trace.received + lifetime > now
         else { return .stale }
         return admit(announcement, label: label, received: trace.received, at: now)
@@ -103,7 +104,7 @@ extension PeerTable {
             lost[id] = nil
             let position = announcement.position
             traces[id] = Trace(
-                boot: position.boot, seq: position.seq, received: received, isFinal: true,
+                generation: position.generation, seq: position.seq, received: received, isFinal: true,
                 asleep: leaveReason == .sleep ? now : nil)
             return .new(isFirst: false, changes: [])
         }
@@ -124,8 +125,8 @@ extension PeerTable {
     ) -> Reception {
         var peer = known
         let id = peer.deviceID
-        let isRestart = announcement.position.boot != peer.boot
-        peer.boot = announcement.position.boot
+        let isRestart = announcement.position.generation != peer.generation
+        peer.generation = announcement.position.generation
         peer.seq = announcement.position.seq
         peer.renewed = now
         if let leaveReason = announcement.leaveReason {

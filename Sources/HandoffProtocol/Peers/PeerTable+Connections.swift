@@ -18,17 +18,17 @@ extension PeerTable {
         // A smaller generation is a restored backup, which learns the greater one from our hello.
         // This also applies to a device that is offline: if this were forgotten, an attacker who
         // recorded the announcements of its later generation could replay them.
-        guard hello.boot >= seenGeneration(of: id) ?? 0 else { return [] }
+        guard hello.generation >= seenGeneration(of: id) ?? 0 else { return [] }
         if let known = peers[id] {
             changes = update(known, hello, at: now)
         } else if let trace = traces[id], trace.isFinal,
-            !trace.isBefore(Position(boot: hello.boot, seq: hello.seq ?? 0))
+            !trace.isBefore(Position(generation: hello.generation, seq: hello.seq ?? 0))
         {
             // Its leave message arrived first, in a datagram.
             return []
         } else {
             var peer = Peer(id, hello, at: now)
-            if let trace = traces[id], trace.boot == hello.boot { peer.seq = trace.seq }
+            if let trace = traces[id], trace.generation == hello.generation { peer.seq = trace.seq }
             endSearch(for: &peer)
             peers[id] = peer
             traces[id] = nil
@@ -49,7 +49,7 @@ extension PeerTable {
     package mutating func receivedList(
         _ list: ActivityList, from id: DeviceID, at now: MonotonicInstant
     ) -> [PeerChange] {
-        guard var peer = peers[id], list.position.boot == peer.boot else { return [] }
+        guard var peer = peers[id], list.position.generation == peer.generation else { return [] }
         // A list from before the latest announcement is outdated. Request the next one.
         if let seq = peer.listSeq, list.position.seq < seq { return peer.isComplete ? [] : [.moreToFetch(id)] }
         if let listed = peer.listedSeq, list.position.seq < listed { return [] }
@@ -70,7 +70,9 @@ extension PeerTable {
     package mutating func receivedAcknowledgement(
         of position: Position, from id: DeviceID, proving proved: PeerAddress?, at now: MonotonicInstant
     ) -> Bool {
-        guard var peer = peers[id], position.boot == ownPosition.boot, position <= ownPosition else { return false }
+        guard var peer = peers[id], position.generation == ownPosition.generation, position <= ownPosition else {
+            return false
+        }
         peer.acknowledged = max(peer.acknowledged ?? position, position)
         if let proved, peer.candidates.ranked.contains(where: { $0.address == proved }) {
             peer.candidates.prove(proved, at: now)
@@ -119,9 +121,9 @@ extension PeerTable {
         _ leaveReason: LeaveReason, _ hello: Hello, from id: DeviceID, at now: MonotonicInstant
     ) -> [PeerChange] {
         lost[id] = nil
-        guard let peer = peers[id], hello.boot >= peer.boot else { return [] }
-        peers[id]?.boot = hello.boot
-        peers[id]?.seq = max(hello.seq ?? 0, hello.boot == peer.boot ? peer.seq ?? 0 : 0)
+        guard let peer = peers[id], hello.generation >= peer.generation else { return [] }
+        peers[id]?.generation = hello.generation
+        peers[id]?.seq = max(hello.seq ?? 0, hello.generation == peer.generation ? peer.seq ?? 0 : 0)
         return remove(id, leaveReason: leaveReason, at: now)
     }
 
@@ -129,9 +131,9 @@ extension PeerTable {
         var peer = known
         let id = known.deviceID
         var changes: [PeerChange] = []
-        let isRestart = hello.boot > known.boot
+        let isRestart = hello.generation > known.generation
         if isRestart {
-            peer.boot = hello.boot
+            peer.generation = hello.generation
             peer.seq = nil
             peer.listSeq = nil
             peer.listedSeq = nil

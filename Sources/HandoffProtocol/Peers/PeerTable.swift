@@ -13,7 +13,7 @@ package struct PeerTable: Sendable {
     /// The record of a device that is offline, by which its old announcements are recognized as
     /// old.
     struct Trace: Sendable, Equatable {
-        let boot: UInt64
+        let generation: UInt64
 
         /// The number of the last change in that generation; nil if it announced nothing since.
         let seq: UInt32?
@@ -30,7 +30,7 @@ package struct PeerTable: Sendable {
 
         /// Returns true if a position is later than all announcements of the device.
         func isBefore(_ position: Position) -> Bool {
-            guard position.boot == boot, let seq else { return position.boot >= boot }
+            guard position.generation == generation, let seq else { return position.generation >= generation }
             return position.seq > seq
         }
     }
@@ -90,7 +90,7 @@ package struct PeerTable: Sendable {
 
     /// Returns the greatest recorded generation of a device, to send in the hello.
     package func seenGeneration(of id: DeviceID) -> UInt64? {
-        let known = [peers[id]?.boot, traces[id]?.boot].compactMap { $0 }
+        let known = [peers[id]?.generation, traces[id]?.generation].compactMap { $0 }
         return known.max()
     }
 
@@ -162,7 +162,8 @@ package struct PeerTable: Sendable {
     ) -> [PeerChange] {
         guard let peer = peers.removeValue(forKey: id) else { return [] }
         traces[id] = Trace(
-            boot: peer.boot, seq: peer.seq, received: peer.renewed, isFinal: reason == .goodbye || reason == .asleep,
+            generation: peer.generation, seq: peer.seq, received: peer.renewed,
+            isFinal: reason == .goodbye || reason == .asleep,
             asleep: asleep)
         return [.gone(id, reason)]
     }

@@ -113,7 +113,7 @@ extension PeerSessionMachine {
         actions.append(.establish(theirs))
         // A number near the end of the range would leave no room for later starts. No device
         // reaches it by counting.
-        if let seen = theirs.seenGeneration, seen > hello.boot, seen < Position.maxGeneration / 2 {
+        if let seen = theirs.seenGeneration, seen > hello.generation, seen < Position.maxGeneration / 2 {
             actions.append(.raiseGeneration(above: seen))
         }
         return actions + sendWaiting()

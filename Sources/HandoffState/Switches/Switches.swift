@@ -54,7 +54,7 @@ package struct Switches: Sendable, Equatable {
     }
 
     /// The longest duration that can be given, in seconds: a year.
-    package static let longest = 366.0 * 86_400
+    package static let maxSeconds = 366.0 * 86_400
     /// Maximum number of entries: twice the 512 for both directions of 256 devices, the most that
     /// an account can have.
     static let maxPlaces = 1024
@@ -95,7 +95,7 @@ package struct Switches: Sendable, Equatable {
             off[place] = Off(since: moment.unixSeconds, until: nil)
             return
         }
-        let length = min(max(seconds.isFinite ? seconds : Self.longest, 0), Self.longest)
+        let length = min(max(seconds.isFinite ? seconds : Self.maxSeconds, 0), Self.maxSeconds)
         // The wall clock is read in whole seconds. Add one, so that the loop's clock ends it at the
         // right time.
         let (until, overflow) = moment.unixSeconds.addingReportingOverflow(UInt64(length) + 1)
@@ -137,7 +137,7 @@ package struct Switches: Sendable, Equatable {
             // yet. The rest never exceeds the whole duration.
             let whole = until > entry.since ? until - entry.since : 0
             let left = min(until - moment.unixSeconds, whole)
-            off[place]?.latest = moment.instant.advanced(by: .seconds(min(Double(left), Self.longest)))
+            off[place]?.latest = moment.instant.advanced(by: .seconds(min(Double(left), Self.maxSeconds)))
         }
         return hasChanged
     }

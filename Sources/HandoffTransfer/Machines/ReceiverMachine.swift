@@ -113,7 +113,7 @@ package struct ReceiverMachine: Sendable {
     /// Handles the end of the other side's direction or of the stream.
     package mutating func endReceived() {
         // The other side may not learn that the transfer succeeded, but the content has arrived.
-        if !hasReceivedAll { lose(.ended) }
+        if !hasReceivedAll { abort(.ended) }
     }
 
     /// The number of received bytes that have not been processed.
@@ -160,7 +160,7 @@ package struct ReceiverMachine: Sendable {
 
     /// Ends the transfer because the stream is closed, without notification. Pending actions are
     /// discarded.
-    package mutating func lose(_ failure: TransferFailure) {
+    package mutating func abort(_ failure: TransferFailure) {
         end([.fail(failure)])
     }
 

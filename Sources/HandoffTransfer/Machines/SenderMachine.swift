@@ -77,7 +77,7 @@ package struct SenderMachine: Sendable {
 
     /// Handles the end of the other side's direction or of the stream.
     package mutating func endReceived() {
-        lose(.ended)
+        abort(.ended)
     }
 
     /// Reports the result of `hashPrefix` or `hashEntries`.
@@ -142,7 +142,7 @@ package struct SenderMachine: Sendable {
         switch state {
         case .ended: return
         // A message cannot be sent within a file's bytes. Closing the stream signals the failure.
-        case .idle, .sendingBytes: lose(failure)
+        case .idle, .sendingBytes: abort(failure)
         case .sendingContent: end([.send(Self.endOfContent), error, .end, .fail(failure)])
         case .waitingForHave, .hashingPrefix, .findingData, .waitingForGo, .confirming, .waitingForDone:
             end([error, .end, .fail(failure)])
@@ -151,7 +151,7 @@ package struct SenderMachine: Sendable {
 
     /// Ends the transfer without notification, because the stream is closed or cannot be written.
     /// Pending actions are discarded.
-    package mutating func lose(_ failure: TransferFailure) {
+    package mutating func abort(_ failure: TransferFailure) {
         end([.fail(failure)])
     }
 

@@ -202,7 +202,7 @@ import Testing
             _ = try roster.merge(removals)
         }
         let room = RosterLimits.bytes - roster.byteCount
-        #expect(room < Statement.longest, "the byte limit was not reached by the sixteen signers")
+        #expect(room < Statement.maxEncodedCount, "the byte limit was not reached by the sixteen signers")
         let filler = Array(ids.prefix((room - 147) / 32))
         #expect(try roster.merge([account.sign(.remove(subject: ids[0], keeps: filler), by: 17)]).hasChanged)
         #expect(try roster.merge([account.add(30, by: 0)]).refused.map(\.reason) == [.full(.bytes)])

@@ -154,7 +154,8 @@ import Testing
         let (a, b) = (DeviceID(samples.keyA.publicKey), DeviceID(samples.keyB.publicKey))
         let position = samples.announcement.position
         let others = [
-            (a, position, value.host), (b, Position(boot: position.boot, seq: position.seq + 1), value.host),
+            (a, position, value.host),
+            (b, Position(generation: position.generation, seq: position.seq + 1), value.host),
             (b, position, [UInt8](repeating: 7, count: 16)),
         ]
         for (device, position, host) in others {

@@ -13,7 +13,7 @@ import Timing
         samples = try SealingSamples()
     }
 
-    private let serial = Gate.Serial(boot: 1_800_000_000, call: 7)
+    private let serial = Gate.Serial(generation: 1_800_000_000, call: 7)
 
     private func token(_ key: SecretBytes, _ label: Label, _ hint: Gate.Hint = .pair) -> [UInt8] {
         let server = DeviceID(samples.keyB.publicKey)
@@ -68,16 +68,17 @@ import Timing
         var knock = try knock(token(samples.keys.gate, samples.labelB))
         let read = [knock.serial(with: samples.keys.gate), knock.serial(with: samples.keys.advert)]
         #expect(read[0] == serial && read[1] != serial)
-        #expect(Gate.Serial(boot: 1, call: .max) < Gate.Serial(boot: 2, call: 0))
-        #expect(Gate.Serial(boot: 2, call: 0) < Gate.Serial(boot: 2, call: 1))
+        #expect(Gate.Serial(generation: 1, call: .max) < Gate.Serial(generation: 2, call: 0))
+        #expect(Gate.Serial(generation: 2, call: 0) < Gate.Serial(generation: 2, call: 1))
     }
 
     @Test(arguments: [UInt64(0), UInt64(Int64.max) + 1, .max]) func `no call has an invalid generation number`(
-        _ boot: UInt64
+        _ generation: UInt64
     ) throws {
         let server = DeviceID(samples.keyB.publicKey)
         let token = Gate.token(
-            key: samples.keys.gate, hint: .pair, serial: Gate.Serial(boot: boot, call: 1), label: Gate.staticLabel,
+            key: samples.keys.gate, hint: .pair, serial: Gate.Serial(generation: generation, call: 1),
+            label: Gate.staticLabel,
             Gate.Greeting(clientHello, to: server))
         var knock = try knock(token)
         let read = knock.serial(with: samples.keys.gate)

@@ -165,7 +165,7 @@ import Testing
         let hello: [UInt8] = [22, 3, 1, 0, 1, 7]
         let server = DeviceID(samples.keyA.publicKey)
         let token = Gate.token(
-            key: pair.gate, hint: .pair, serial: Gate.Serial(boot: 1, call: 1), label: samples.labelA,
+            key: pair.gate, hint: .pair, serial: Gate.Serial(generation: 1, call: 1), label: samples.labelA,
             Gate.Greeting(hello, to: server))
         var knock = try #require(Knock(token, hello, to: server))
         let isMade = own.map { knock.isMade(with: $0.gate, under: samples.labelA) }

@@ -38,7 +38,7 @@ struct SealingSamples {
         }
         return try #require(
             Announcement(
-                deviceID: DeviceID(key.publicKey), position: Position(boot: 1_800_000_000, seq: seq), port: 24863,
+                deviceID: DeviceID(key.publicKey), position: Position(generation: 1_800_000_000, seq: seq), port: 24863,
                 kind: .laptop, rosterDigest: Array(0x60...0x67), listSeq: min(seq, 4),
                 activities: activities == 0 ? [] : [first] + others))
     }

@@ -128,7 +128,7 @@ import Timing
         let byID = Gate.Hint.device(DeviceID(samples.keyA.publicKey), epoch: epoch)
         func token(_ key: SecretBytes, _ hint: Gate.Hint, _ label: Label, _ greeting: Gate.Greeting) -> [UInt8] {
             Gate.token(
-                key: key, hint: hint, serial: Gate.Serial(boot: 1_800_000_000, call: 7), label: label, greeting)
+                key: key, hint: hint, serial: Gate.Serial(generation: 1_800_000_000, call: 7), label: label, greeting)
         }
         try expect("token", token(pair.gate, byID, samples.labelB, toB))
         try expect("pairToken", token(pair.gate, .pair, samples.labelB, toB))
@@ -160,7 +160,7 @@ import Timing
     @Test func `frames`() throws {
         let hello = try #require(
             Hello(
-                software: "example/1", kind: .laptop, port: 24863, label: samples.labelA, boot: 1_800_000_000,
+                software: "example/1", kind: .laptop, port: 24863, label: samples.labelA, generation: 1_800_000_000,
                 seq: 5, listSeq: 4, seenGeneration: 1_799_999_999, rosterDigest: Array(0x60...0x67),
                 epoch: Array(EpochKeys.commitment(to: samples.accountKey).prefix(8))))
         try expect("helloFrame", bytes(of: Frame(.hello, hello.encoded())))

@@ -88,7 +88,7 @@ import Testing
         #expect(throws: StatementError.layout) { try sign([keys[2], keys[1]]) }
         #expect(throws: StatementError.layout) { try sign([keys[1], keys[1]]) }
         #expect(throws: StatementError.layout) { try sign(Array(keys.prefix(257))) }
-        #expect(try sign(Array(keys.prefix(256))).encodedCount == Statement.longest)
+        #expect(try sign(Array(keys.prefix(256))).encodedCount == Statement.maxEncodedCount)
     }
 
     @Test(arguments: ["", String(repeating: "é", count: 33)])

@@ -46,7 +46,7 @@ import Testing
         let label = Label.random(labelKey: keys.label)
         let announcement = try #require(
             Announcement(
-                deviceID: id, position: Position(boot: Position.maxGeneration, seq: 1), port: 9, kind: .laptop,
+                deviceID: id, position: Position(generation: Position.maxGeneration, seq: 1), port: 9, kind: .laptop,
                 rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 1,
                 activities: try title.map { try [activity(titled: $0)] } ?? []))
         let body = announcement.encode(capacity: BeaconSeal.bodyCount)

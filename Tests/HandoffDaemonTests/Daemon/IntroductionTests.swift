@@ -27,7 +27,7 @@ import Timing
             candidates: [device.address],
             token: {
                 Gate.token(
-                    key: gate, hint: .introduction, serial: Gate.Serial(boot: 1, call: 1), label: label,
+                    key: gate, hint: .introduction, serial: Gate.Serial(generation: 1, call: 1), label: label,
                     Gate.Greeting($0, to: server))
             },
             accepts: { _ in true })

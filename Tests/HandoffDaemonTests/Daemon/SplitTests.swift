@@ -280,7 +280,7 @@ import Timing
         let context = try TLSContext(identity: TLSIdentity(key: key), role: .client)
         let hello = try #require(TLSSession(context: context, accepts: { _ in true }).start())
         let greeting = Gate.Greeting(hello, to: server)
-        let serial = Gate.Serial(boot: 1, call: 1)
+        let serial = Gate.Serial(generation: 1, call: 1)
         return Gate.token(key: gate, hint: .pair, serial: serial, label: label, greeting) + hello
     }
 }

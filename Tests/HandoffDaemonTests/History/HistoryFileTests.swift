@@ -76,7 +76,7 @@ import Testing
         var last = 0
         while folder.read("history.old") == nil { last = try file.append([long])[0].number }
         #expect(last > 400 && last < 1000)
-        #expect(try #require(folder.read("history.old")).count <= HistoryFile.longest)
+        #expect(try #require(folder.read("history.old")).count <= HistoryFile.maxBytes)
         var numbers: [Int] = []
         var page = ControlLogPage(entries: [], hasMore: true)
         while page.hasMore {

@@ -28,13 +28,13 @@ struct NetworkTrustTests {
 
     @Test func `without the known policy, all networks are equal`() throws {
         #expect(try trust(policy: .all, ("eth0", cafe)).limit == nil)
-        #expect(try trust(policy: .all, ("eth0", cafe)).hold == nil)
-        #expect(try trust(policy: .all).hold == nil)
+        #expect(try trust(policy: .all, ("eth0", cafe)).restriction == nil)
+        #expect(try trust(policy: .all).restriction == nil)
     }
 
     @Test func `a device can be discovered on the interfaces of known networks`() throws {
         #expect(try trust(("eth0", home), ("wlan0", cafe)).limit == ["eth0"])
-        #expect(try trust(("eth0", home), ("wlan0", cafe)).hold == nil)
+        #expect(try trust(("eth0", home), ("wlan0", cafe)).restriction == nil)
         // One network on both.
         #expect(try trust(("eth0", home), ("wlan0", home)).limit == ["eth0", "wlan0"])
         // A second gateway, which any host on the link can announce, does not make a known network
@@ -45,10 +45,10 @@ struct NetworkTrustTests {
     @Test func `without a known network the device cannot be discovered, and the reason names the gateway`() throws {
         let unknown = try trust(("wlan0", cafe))
         #expect(unknown.limit == [])
-        #expect(unknown.hold == "this network is not known (wlan0, gateway 192.0.2.1)")
+        #expect(unknown.restriction == "this network is not known (wlan0, gateway 192.0.2.1)")
         #expect(try trust(("wlan0", nil)).limit == [], "a gateway that has not answered yet is not known")
         #expect(try trust().limit == [])
-        #expect(try trust().hold?.hasPrefix("this device is in no network") ?? false)
+        #expect(try trust().restriction?.hasPrefix("this device is in no network") ?? false)
     }
 
     @Test(
@@ -62,7 +62,7 @@ struct NetworkTrustTests {
         var trust = try trust(("wlan0", router))
         trust.known.add(router, name: "Office")
         #expect(trust.limit == [])
-        #expect(trust.hold?.contains("virtual router") == true)
+        #expect(trust.restriction?.contains("virtual router") == true)
         #expect(!home.isVirtualRouter)
         let neighbour = try #require(HardwareAddress("00:00:0c:9f:e0:01"))
         #expect(!neighbour.isVirtualRouter)

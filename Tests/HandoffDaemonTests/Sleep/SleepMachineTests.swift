@@ -8,12 +8,12 @@ import Timing
 struct SleepMachineTests {
     private let begin = MonotonicInstant(nanoseconds: 1_000_000_000_000)
 
-    private var deadline: MonotonicInstant { begin + SleepMachine.patience }
+    private var deadline: MonotonicInstant { begin + SleepMachine.leaveTimeout }
 
     /// A machine that notifies the others that it goes to sleep.
     private func telling() -> SleepMachine {
         var machine = SleepMachine()
-        #expect(machine.take(.imminent, now: begin) == .tell(until: deadline))
+        #expect(machine.take(.imminent, now: begin) == .notify(until: deadline))
         return machine
     }
 
@@ -32,7 +32,7 @@ struct SleepMachineTests {
         #expect(machine.take(.imminent, now: deadline) == nil)
         #expect(machine.take(.awake, now: deadline) == .announce)
         #expect(machine.take(.awake, now: deadline) == nil)
-        #expect(machine.take(.imminent, now: begin) == .tell(until: deadline), "and sleeps again")
+        #expect(machine.take(.imminent, now: begin) == .notify(until: deadline), "and sleeps again")
     }
 
     @Test func `nothing keeps it awake for longer than the timeout`() {

@@ -31,99 +31,99 @@ import Timing
             session: session.map { self.session($0) }, hasStreams: true)
     }
 
-    private func book(_ count: Int, for device: Int = 1, at seconds: Int = 0) -> StreamRegistry {
-        var book = StreamRegistry()
-        for number in 0..<count { _ = book.give(bytes(number), for: grant(device), now: Self.at(seconds)) }
-        return book
+    private func registry(_ count: Int, for device: Int = 1, at seconds: Int = 0) -> StreamRegistry {
+        var registry = StreamRegistry()
+        for number in 0..<count { _ = registry.give(bytes(number), for: grant(device), now: Self.at(seconds)) }
+        return registry
     }
 
     @Test func `a ticket can be used once`() {
-        var book = book(2)
-        let outcomes = (0..<2).map { _ in book.take(bytes(0), from: device(1), now: Self.at(29)) }
+        var registry = registry(2)
+        let outcomes = (0..<2).map { _ in registry.take(bytes(0), from: device(1), now: Self.at(29)) }
         #expect(outcomes == [grant(1), nil])
-        let other = book.take(bytes(1), from: device(1), now: Self.at(29))
+        let other = registry.take(bytes(1), from: device(1), now: Self.at(29))
         #expect(other == grant(1))
-        let unknown = book.take(bytes(5), from: device(1), now: Self.at(29))
+        let unknown = registry.take(bytes(5), from: device(1), now: Self.at(29))
         #expect(unknown == nil)
     }
 
     @Test func `unused tickets are counted for each device`() {
-        var book = book(20)
-        #expect(book.ticketCount(of: device(1), now: Self.at(29)) == 20)
-        #expect(book.ticketCount(of: device(2), now: Self.at(29)) == 0)
-        _ = book.take(bytes(0), from: device(1), now: Self.at(29))
-        #expect(book.ticketCount(of: device(1), now: Self.at(29)) == 19)
-        #expect(book.ticketCount(of: device(1), now: Self.at(30)) == 0)
+        var registry = registry(20)
+        #expect(registry.ticketCount(of: device(1), now: Self.at(29)) == 20)
+        #expect(registry.ticketCount(of: device(2), now: Self.at(29)) == 0)
+        _ = registry.take(bytes(0), from: device(1), now: Self.at(29))
+        #expect(registry.ticketCount(of: device(1), now: Self.at(29)) == 19)
+        #expect(registry.ticketCount(of: device(1), now: Self.at(30)) == 0)
     }
 
     @Test func `an expired ticket is invalid`() {
-        var book = book(1)
-        let late = book.take(bytes(0), from: device(1), now: Self.at(30))
+        var registry = registry(1)
+        let late = registry.take(bytes(0), from: device(1), now: Self.at(30))
         #expect(late == nil)
-        let earlier = book.take(bytes(0), from: device(1), now: Self.at(1))
+        let earlier = registry.take(bytes(0), from: device(1), now: Self.at(1))
         #expect(earlier == nil)
     }
 
     @Test func `another device can neither use a ticket nor invalidate it`() {
-        var book = book(1)
-        let other = book.take(bytes(0), from: device(2), now: Self.at(1))
+        var registry = registry(1)
+        let other = registry.take(bytes(0), from: device(2), now: Self.at(1))
         #expect(other == nil)
-        let right = book.take(bytes(0), from: device(1), now: Self.at(1))
+        let right = registry.take(bytes(0), from: device(1), now: Self.at(1))
         #expect(right == grant(1))
     }
 
     @Test func `each device has its own maximum number of tickets`() {
-        var book = book(StreamRegistry.maxTickets)
+        var registry = registry(StreamRegistry.maxTickets)
         let outcomes = [
-            book.give(bytes(5000), for: grant(1), now: Self.at(29)),
-            book.give(bytes(5001), for: grant(2), now: Self.at(29)),
-            book.give(bytes(5002), for: grant(1), now: Self.at(30)),
+            registry.give(bytes(5000), for: grant(1), now: Self.at(29)),
+            registry.give(bytes(5001), for: grant(2), now: Self.at(29)),
+            registry.give(bytes(5002), for: grant(1), now: Self.at(30)),
         ]
         #expect(outcomes == [false, true, true])
-        let kept = book.take(bytes(5001), from: device(2), now: Self.at(31))
+        let kept = registry.take(bytes(5001), from: device(2), now: Self.at(31))
         #expect(kept == grant(2))
     }
 
     @Test func `tickets end with the owner's session and with membership`() {
-        var book = StreamRegistry()
-        _ = book.give(bytes(0), for: grant(1, session: 1), now: Self.at(0))
-        _ = book.give(bytes(1), for: grant(1, session: 2), now: Self.at(0))
-        _ = book.give(bytes(2), for: grant(2, session: 2), now: Self.at(0))
-        book.sessionEnded(session(1))
-        book.accountChanged(live: [device(1)])
+        var registry = StreamRegistry()
+        _ = registry.give(bytes(0), for: grant(1, session: 1), now: Self.at(0))
+        _ = registry.give(bytes(1), for: grant(1, session: 2), now: Self.at(0))
+        _ = registry.give(bytes(2), for: grant(2, session: 2), now: Self.at(0))
+        registry.sessionEnded(session(1))
+        registry.accountChanged(live: [device(1)])
         let outcomes = [
-            book.take(bytes(0), from: device(1), now: Self.at(1)),
-            book.take(bytes(1), from: device(1), now: Self.at(1)),
-            book.take(bytes(2), from: device(2), now: Self.at(1)),
+            registry.take(bytes(0), from: device(1), now: Self.at(1)),
+            registry.take(bytes(1), from: device(1), now: Self.at(1)),
+            registry.take(bytes(2), from: device(2), now: Self.at(1)),
         ]
         #expect(outcomes == [nil, grant(1, session: 2), nil])
     }
 
     @Test func `continuations end with their app and with membership`() {
-        var book = StreamRegistry()
-        book.began(continuation(0), continued(1, session: 1))
-        book.began(continuation(1), continued(1, session: 2))
-        book.began(continuation(2), continued(1))
-        book.began(continuation(3), continued(2))
-        book.began(continuation(4), continued(1))
-        book.sessionEnded(session(1))
-        book.accountChanged(live: [device(1)])
-        book.undone(continuation(4))
-        book.undone(continuation(4))
+        var registry = StreamRegistry()
+        registry.began(continuation(0), continued(1, session: 1))
+        registry.began(continuation(1), continued(1, session: 2))
+        registry.began(continuation(2), continued(1))
+        registry.began(continuation(3), continued(2))
+        registry.began(continuation(4), continued(1))
+        registry.sessionEnded(session(1))
+        registry.accountChanged(live: [device(1)])
+        registry.undone(continuation(4))
+        registry.undone(continuation(4))
         #expect(
-            (0..<5).map { book.continuation(continuation($0)) }
+            (0..<5).map { registry.continuation(continuation($0)) }
                 == [nil, continued(1, session: 2), continued(1), nil, nil])
     }
 
     @Test func `the oldest continuation is dropped for a new one`() {
-        var book = StreamRegistry()
-        for number in 0..<StreamRegistry.maxContinuations { book.began(continuation(number), continued(1)) }
-        book.undone(continuation(0))
-        book.began(continuation(5000), continued(1))
-        #expect(book.continuation(continuation(1)) == continued(1))
-        book.began(continuation(5001), continued(1))
-        #expect(book.continuation(continuation(1)) == nil)
-        #expect(book.continuation(continuation(2)) == continued(1))
-        #expect(book.continuation(continuation(5001)) == continued(1))
+        var registry = StreamRegistry()
+        for number in 0..<StreamRegistry.maxContinuations { registry.began(continuation(number), continued(1)) }
+        registry.undone(continuation(0))
+        registry.began(continuation(5000), continued(1))
+        #expect(registry.continuation(continuation(1)) == continued(1))
+        registry.began(continuation(5001), continued(1))
+        #expect(registry.continuation(continuation(1)) == nil)
+        #expect(registry.continuation(continuation(2)) == continued(1))
+        #expect(registry.continuation(continuation(5001)) == continued(1))
     }
 }

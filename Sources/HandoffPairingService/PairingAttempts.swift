@@ -2,7 +2,7 @@ import HandoffPairing
 
 /// The limit on codes that may be tried, across all windows of a daemon. Lives on the daemon's
 /// loop.
-package final class PairingAttemptLimiterBox {
+package final class PairingAttempts {
     var value = PairingAttemptLimiter()
 
     package init() {}
