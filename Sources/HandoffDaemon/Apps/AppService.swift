@@ -5,6 +5,7 @@ import HandoffHandlers
 import HandoffJSON
 import HandoffLog
 import HandoffModel
+import HandoffPeers
 import HandoffProtocol
 import LoopIO
 import Timing
@@ -127,8 +128,8 @@ final class AppService {
     }
 
     /// The local offers, most recent first, without those of disabled apps.
-    func offers() -> [OfferedActivity] {
-        store.offers(now: loop.now).filter { offered($0.id) != nil }
+    func offers() -> [LocalOffer] {
+        store.offers(now: loop.now).filter { offered($0.activity.id) != nil }
     }
 
     /// Everything that apps and tools have published, for display.
@@ -166,13 +167,13 @@ final class AppService {
     private func isEnabled(_ app: String) -> Bool { delegate?.isEnabled(app) ?? false }
 
     /// Returns the activity on offer under an id.
-    func offered(_ offer: ActivityID) -> PublishedActivity? {
+    func offered(_ offer: ActivityID) -> LocalActivity? {
         guard let activity = store.offered(offer) else { return nil }
         return isEnabled(registry.session(activity.session)?.app ?? "") ? activity : nil
     }
 
     /// Returns the activity on offer under an id if it is visible to the device.
-    func offered(_ offer: ActivityID, to device: DeviceID) -> PublishedActivity? {
+    func offered(_ offer: ActivityID, to device: DeviceID) -> LocalActivity? {
         offered(offer).flatMap { $0.recipient == nil || $0.recipient == device ? $0 : nil }
     }
 
@@ -184,7 +185,7 @@ final class AppService {
 
     /// Notifies the owner of an activity that was sent to a device that the user of that device
     /// declined it.
-    func wasDeclined(_ activity: PublishedActivity, by origin: Origin) {
+    func wasDeclined(_ activity: LocalActivity, by origin: Origin) {
         registry.session(activity.session)?.send(.declined(activity.id, by: origin))
     }
 
@@ -448,13 +449,13 @@ final class AppService {
 extension AppService: PayloadServiceDelegate {
     var deviceName: String { delegate?.deviceName ?? "" }
 
-    func activity(_ id: ActivityID) -> PublishedActivity? { store.activity(id) }
+    func activity(_ id: ActivityID) -> LocalActivity? { store.activity(id) }
 
     func owner(_ session: SessionID) -> AppSession? { registry.session(session) }
 
     func saveTimedOut(_ id: ActivityID) { store.saveTimedOut(id, now: loop.now) }
 
-    func requestSave(_ activity: PublishedActivity) -> Bool {
+    func requestSave(_ activity: LocalActivity) -> Bool {
         let effects = store.requestSave(of: activity.id, now: loop.now)
         apply(effects)
         return store.activity(activity.id)?.saveRequested != nil

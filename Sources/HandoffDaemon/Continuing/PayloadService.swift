@@ -9,14 +9,14 @@ protocol PayloadServiceDelegate: AnyObject {
     /// The name of this device in the account.
     var deviceName: String { get }
     /// Returns the activity on offer under an id.
-    func offered(_ offer: ActivityID) -> PublishedActivity?
+    func offered(_ offer: ActivityID) -> LocalActivity?
     /// Returns the activity on offer under an id if it is visible to the device.
-    func offered(_ offer: ActivityID, to device: DeviceID) -> PublishedActivity?
+    func offered(_ offer: ActivityID, to device: DeviceID) -> LocalActivity?
     /// Returns the activity with its owner's handle, on offer or not.
-    func activity(_ id: ActivityID) -> PublishedActivity?
+    func activity(_ id: ActivityID) -> LocalActivity?
     /// Requests a save from the owner if the activity has unsaved changes. Returns whether an
     /// answer is pending.
-    func requestSave(_ activity: PublishedActivity) -> Bool
+    func requestSave(_ activity: LocalActivity) -> Bool
     /// Returns the app that owns an activity.
     func owner(_ session: SessionID) -> AppSession?
     /// The owner has not answered in time.
@@ -110,7 +110,7 @@ final class PayloadService {
 
     /// Returns the activity that `device` fetched as `offer`; nil once its owner has ended it, but
     /// not if it is merely no longer on offer.
-    func activity(fetchedAs offer: ActivityID, by device: DeviceID) -> PublishedActivity? {
+    func activity(fetchedAs offer: ActivityID, by device: DeviceID) -> LocalActivity? {
         guard let record = fetched[offer], record.devices.contains(device) else { return nil }
         return delegate.activity(record.activity)
     }
@@ -122,7 +122,7 @@ final class PayloadService {
         fetched = fetched.filter { delegate.offered($0.key) != nil }
     }
 
-    private func finish(_ entry: Waiting, _ activity: PublishedActivity) {
+    private func finish(_ entry: Waiting, _ activity: LocalActivity) {
         let owner = delegate.owner(activity.session)
         fetched[entry.offer, default: Fetched(activity: activity.id)].devices.insert(entry.device)
         entry.completion(

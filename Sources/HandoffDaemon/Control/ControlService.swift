@@ -227,7 +227,7 @@ final class ControlService {
         let names = accountStore.snapshot.names
         let source = asked.from.map(names.choose)
         if case .ambiguous(let devices)? = source { throw CallError.ambiguous(asked.from ?? "", devices, names) }
-        func isAddressed(_ offer: RemoteOffer) -> Bool {
+        func isAddressed(_ offer: Offer) -> Bool {
             (asked.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (source.map { $0 == .one(offer.device) } ?? true)
         }
@@ -258,7 +258,7 @@ final class ControlService {
             let recipient = take ? .caller : try recipient(of: offer.activity).get()
             core.broker.begin(
                 ContinuationBroker.Request(
-                    offer: offer.activity, device: offer.device, origin: peers.origin(of: offer.device),
+                    offer: offer, origin: peers.origin(of: offer.device),
                     recipient: recipient, timeout: asked.timeout.flatMap(Self.duration), token: token), for: caller)
         }
     }
@@ -282,12 +282,4 @@ final class ControlService {
         guard seconds.isFinite, seconds > 0 else { return nil }
         return .seconds(min(seconds, maxTimeout))
     }
-}
-
-/// An activity on offer by another device.
-struct RemoteOffer {
-    /// The device that offers it.
-    let device: DeviceID
-    /// The activity in its advert, with its current age.
-    let activity: OfferedActivity
 }

@@ -13,9 +13,9 @@ import LoopIO
 /// The local offers and apps, as far as they are enabled.
 extension DaemonCore {
     /// The local offers that may be announced, most recent first.
-    var localOffers: [OfferedActivity] {
+    var localOffers: [LocalOffer] {
         guard switches.allows(.advertise) else { return [] }
-        return apps.offers().filter { switches.policy.forbids($0.type) == nil }
+        return apps.offers().filter { switches.policy.forbids($0.activity.type) == nil }
     }
 
     /// Passes on which apps the user has disabled or the administrator forbids.

@@ -164,7 +164,7 @@ final class PeerService {
         }
     }
 
-    private func note(_ activity: PublishedActivity?, _ outcome: String, _ device: DeviceID) {
+    private func note(_ activity: LocalActivity?, _ outcome: String, _ device: DeviceID) {
         history.note(
             ControlLogEntry(
                 event: .continuation, direction: .out, type: activity?.content.type.text, device: device,

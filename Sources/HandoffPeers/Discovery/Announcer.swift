@@ -23,25 +23,26 @@ struct Announcer {
         }
     }
 
-    struct News: Equatable {
+    /// The announced content. Contents are equal if they are the same for the other devices.
+    struct Content: Equatable {
         var label: Label
         /// Included in any announcement. A change alone causes none: rosters are kept equal over
         /// connections.
         var rosterDigest: [UInt8]
         var leaveReason: LeaveReason?
         /// Includes activities that are offered to one device only.
-        var activities: [OfferedActivity]
+        var offers: [LocalOffer]
 
-        var forAll: [OfferedActivity] { activities.filter { $0.recipient == nil } }
+        /// The activities that are offered to all devices.
+        var forAll: [ActivitySummary] { offers.filter { $0.recipient == nil }.map(\.activity) }
 
         /// Returns true if the activities are the same, except for their ages.
-        func offersSame(as other: News) -> Bool {
-            leaveReason == other.leaveReason && activities.count == other.activities.count
-                && zip(activities, other.activities).allSatisfy { $0.hasSameContent(as: $1) }
+        func offersSame(as other: Content) -> Bool {
+            leaveReason == other.leaveReason && offers.count == other.offers.count
+                && zip(offers, other.offers).allSatisfy { $0.hasSameContent(as: $1) }
         }
 
-        /// Returns true if the two are the same for the other devices.
-        static func == (left: News, right: News) -> Bool {
+        static func == (left: Content, right: Content) -> Bool {
             left.label == right.label && left.offersSame(as: right)
         }
     }
@@ -60,7 +61,7 @@ struct Announcer {
     private(set) var position: Position
     /// The sequence number of the change since which the activities are the same.
     private(set) var listSeq: UInt32 = 0
-    private(set) var news: News?
+    private(set) var content: Content?
     private(set) var advert: SignedAdvert?
 
     init(speaker: Speaker, boot: UInt64, grease: Grease.Rate) {
@@ -75,38 +76,38 @@ struct Announcer {
     ///   announcement would expire or has other receivers.
     /// - Returns: the kind of the change; nil without a change. Then there is no new number or
     ///   signature.
-    mutating func say(_ news: News, renewed: Change? = nil) throws -> Change? {
-        guard renewed != nil || news != self.news else { return nil }
-        let offersSame = self.news.map(news.offersSame) ?? false
-        let novelty: Change = offersSame && renewed != .offers ? .other : .offers
-        if self.news != nil { position = Self.next(position) }
-        listSeq = novelty == .offers ? position.seq : min(listSeq, position.seq)
-        self.news = news
+    mutating func update(_ content: Content, renewed: Change? = nil) throws -> Change? {
+        guard renewed != nil || content != self.content else { return nil }
+        let offersSame = self.content.map(content.offersSame) ?? false
+        let change: Change = offersSame && renewed != .offers ? .other : .offers
+        if self.content != nil { position = Self.next(position) }
+        listSeq = change == .offers ? position.seq : min(listSeq, position.seq)
+        self.content = content
         try sign()
-        return novelty
+        return change
     }
 
     /// Updates the roster digest included in the next announcement and in any greeting sent before
     /// it.
     mutating func take(rosterDigest: [UInt8]) throws {
-        guard news != nil, news?.rosterDigest != rosterDigest else { return }
-        news?.rosterDigest = rosterDigest
+        guard content != nil, content?.rosterDigest != rosterDigest else { return }
+        content?.rosterDigest = rosterDigest
         try sign()
     }
 
     private mutating func sign() throws {
-        guard let news else { return }
-        advert = try announcement(news.forAll).map {
-            try SignedAdvert($0, label: news.label, key: speaker.key)
+        guard let content else { return }
+        advert = try announcement(content.forAll).map {
+            try SignedAdvert($0, label: content.label, key: speaker.key)
         }
     }
 
     /// Returns the announcement for one device, with the activities offered only to it, under the
     /// same number.
     func advert(for device: DeviceID) throws -> SignedAdvert? {
-        guard let news, news.activities.contains(where: { $0.recipient == device }) else { return advert }
-        return try announcement(news.activities.filter { $0.isAddressed(for: device) }).map {
-            try SignedAdvert($0, label: news.label, key: speaker.key)
+        guard let content, content.offers.contains(where: { $0.recipient == device }) else { return advert }
+        return try announcement(content.offers.filter { $0.isAddressed(to: device) }.map(\.activity)).map {
+            try SignedAdvert($0, label: content.label, key: speaker.key)
         }
     }
 
@@ -128,34 +129,34 @@ struct Announcer {
     ///
     /// - Parameter listsActivities: false leaves the activities to adverts and connections.
     func beacon(_ sealing: Sealing, listsActivities: Bool) throws -> [[UInt8]]? {
-        guard let news else { return nil }
-        let shown = listsActivities ? news.forAll : []
+        guard let content else { return nil }
+        let shown = listsActivities ? content.forAll : []
         let key = sealing.keys.beacon
-        return try announcement(shown, hasMore: shown.count < news.activities.count).map {
+        return try announcement(shown, hasMore: shown.count < content.offers.count).map {
             let signed = try BeaconSeal.sign(
-                $0, period: sealing.period, addresses: sealing.addresses, label: news.label, beaconKey: key,
+                $0, period: sealing.period, addresses: sealing.addresses, label: content.label, beaconKey: key,
                 key: speaker.key)
             return try BeaconSeal.seal(
-                signed, label: news.label, beaconKey: key, marking: sealing.places, salt: sealing.salt)
+                signed, label: content.label, beaconKey: key, marking: sealing.places, salt: sealing.salt)
                 + reservedStrings()
         }
     }
 
     /// Signs the same content again under the same number with current ages, for a device that is
     /// greeted late.
-    mutating func refreshAges(_ activities: [OfferedActivity]) throws {
-        guard var news, news.leaveReason == nil else { return }
-        news.activities = activities
-        guard news == self.news else { return }
-        self.news = news
+    mutating func refreshAges(_ offers: [LocalOffer]) throws {
+        guard var content, content.leaveReason == nil else { return }
+        content.offers = offers
+        guard content == self.content else { return }
+        self.content = content
         try sign()
     }
 
     /// Returns the announcement for a device that receives no activities. It has the same number,
     /// so that no other one takes precedence with it.
     func emptyAdvert() throws -> SignedAdvert? {
-        guard let news else { return nil }
-        return try announcement([]).map { try SignedAdvert($0, label: news.label, key: speaker.key) }
+        guard let content else { return nil }
+        return try announcement([]).map { try SignedAdvert($0, label: content.label, key: speaker.key) }
     }
 
     /// Restarts in a greater generation, because another device has received a greater one than the
@@ -163,7 +164,7 @@ struct Announcer {
     mutating func restart(boot: UInt64) {
         position = Position(boot: boot, seq: 0)
         listSeq = 0
-        news = nil
+        content = nil
         advert = nil
     }
 
@@ -178,16 +179,16 @@ struct Announcer {
 
     /// Announces nothing more: this device is not a member of an account.
     mutating func clear() {
-        news = nil
+        content = nil
         advert = nil
         position = Self.next(position)
     }
 
-    private func announcement(_ activities: [OfferedActivity], hasMore: Bool = false) -> Announcement? {
-        guard let news else { return nil }
+    private func announcement(_ activities: [ActivitySummary], hasMore: Bool = false) -> Announcement? {
+        guard let content else { return nil }
         var announcement = Announcement(
             deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,
-            leaveReason: news.leaveReason, hasMore: hasMore, rosterDigest: news.rosterDigest, listSeq: listSeq,
+            leaveReason: content.leaveReason, hasMore: hasMore, rosterDigest: content.rosterDigest, listSeq: listSeq,
             activities: activities)
         announcement?.isGreased = grease.draw() != nil
         return announcement

@@ -263,12 +263,12 @@ final class PeerNetwork {
     /// - Parameter renewed: announces it in any case, as a change of this kind.
     func say(renewed: Announcer.Change? = nil) {
         guard let label = labels.label, snapshot.held != nil, !hasDuplicateIdentity, !isSilent else { return }
-        let news = Announcer.News(
-            label: label, rosterDigest: snapshot.rosterDigest, leaveReason: leaveReason, activities: announcedOffers())
-        let novelty: Announcer.Change
+        let content = Announcer.Content(
+            label: label, rosterDigest: snapshot.rosterDigest, leaveReason: leaveReason, offers: announcedOffers())
+        let change: Announcer.Change
         do {
-            guard let said = try announcer.say(news, renewed: renewed) else { return }
-            novelty = said
+            guard let made = try announcer.update(content, renewed: renewed) else { return }
+            change = made
         } catch {
             log.fault("Cannot sign an announcement", ["error": "\(error)"])
             return
@@ -278,10 +278,10 @@ final class PeerNetwork {
         table.ownListSeq = announcer.listSeq
         perform(
             leaveReason != nil
-                ? machine.leaving(peers: table, at: now) : machine.changed(novelty == .offers, peers: table, at: now))
+                ? machine.leaving(peers: table, at: now) : machine.changed(change == .offers, peers: table, at: now))
         // A beacon without activities is not even renewed with them: that would show when the user
         // does something.
-        if novelty == .other || leaveReason != nil || listsInBeacon { beacons.changed() }
+        if change == .other || leaveReason != nil || listsInBeacon { beacons.changed() }
     }
 
     /// Announces that this device leaves. Its offers are void immediately.
