@@ -133,7 +133,7 @@ final class AppService {
     }
 
     /// Everything that apps and tools have published, for display.
-    func publications() -> [ControlPublication] {
+    func publications() -> [PublishedActivity] {
         let now = loop.now
         return store.all.map { activity in
             let app = registry.session(activity.session)?.app ?? ""
@@ -148,7 +148,7 @@ final class AppService {
                     delegate?.restriction(of: activity.content.type, to: activity.recipient)
                 }
             let age = activity.offer.map { Double($0.since.duration(to: now).components.seconds) }
-            return ControlPublication(
+            return PublishedActivity(
                 id: activity.offer?.id ?? activity.id, type: activity.content.type, title: activity.content.title,
                 app: app.isEmpty ? nil : app, to: activity.recipient, offered: reason == nil, reason: reason, age: age)
         }

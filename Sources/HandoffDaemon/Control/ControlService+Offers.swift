@@ -31,7 +31,7 @@ extension ControlService {
     /// recent first.
     ///
     /// - Parameter devices: the devices to include; nil for all.
-    func shownOffers(of devices: Set<DeviceID>? = nil) -> [ControlActivity] {
+    func shownOffers(of devices: Set<DeviceID>? = nil) -> [OfferedActivity] {
         let running = core.apps.registry.running
         var origins: [DeviceID: Origin] = [:]
         // Most of many offers are of a few kinds, and each decision examines all apps.
@@ -44,7 +44,7 @@ extension ControlService {
             let key = OpenerKey(activity)
             let opens = openers[key] ?? opens(decide(activity, running))
             openers[key] = opens
-            return ControlActivity(
+            return OfferedActivity(
                 id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
                 deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
                 hasWebpageURL: activity.hasWebpageURL, age: Double(offer.age(at: now)), sent: activity.isSent, opens: opens)

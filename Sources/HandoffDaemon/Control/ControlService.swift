@@ -208,7 +208,7 @@ final class ControlService {
     }
 
     /// Returns an activity as it is on offer now.
-    func offered(_ activity: ActivityID, by device: DeviceID) -> ControlActivity? {
+    func offered(_ activity: ActivityID, by device: DeviceID) -> OfferedActivity? {
         shownOffers(of: [device]).first { $0.id == activity }
     }
 
