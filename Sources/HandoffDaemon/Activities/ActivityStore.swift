@@ -1,6 +1,6 @@
 package import HandoffControlServer
 package import HandoffModel
-package import HandoffPeers
+package import HandoffProtocol
 import LoopIO
 package import Timing
 
@@ -95,12 +95,13 @@ package struct ActivityStore: Sendable {
     ///
     /// - Parameters:
     /// - group: the app that it counts for.
+    /// - origin: the app as named in the payload.
     /// - recipient: the device that it is sent to; nil offers it to all.
     /// - bytes: the size of its encoded payload.
     /// - Returns: the withdrawal of the activity that it replaces, if any.
     @discardableResult package mutating func publish(
-        _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, needsSave: Bool,
-        answersSaves: Bool, savesOnContinue: Bool = false, recipient: DeviceID? = nil, bytes: Int = 0
+        _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, origin: PayloadOrigin = PayloadOrigin(),
+        needsSave: Bool, answersSaves: Bool, savesOnContinue: Bool = false, recipient: DeviceID? = nil, bytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)
@@ -111,8 +112,8 @@ package struct ActivityStore: Sendable {
         if let leaving { remove(leaving.id) }
         uses += 1
         entries[id] = LocalActivity(
-            id: id, session: session, group: group, recipient: recipient, bytes: bytes, answersSaves: answersSaves,
-            savesOnContinue: savesOnContinue, content: content,
+            id: id, session: session, group: group, origin: origin, recipient: recipient, bytes: bytes,
+            answersSaves: answersSaves, savesOnContinue: savesOnContinue, content: content,
             needsSave: needsSave && answersSaves, lastUse: uses)
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }

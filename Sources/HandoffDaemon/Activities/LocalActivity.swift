@@ -1,6 +1,5 @@
 package import HandoffControlServer
 package import HandoffModel
-import HandoffPeers
 import HandoffProtocol
 import LoopIO
 package import Timing
@@ -16,15 +15,17 @@ package struct LocalActivity: Sendable {
     package let session: SessionID
     /// The app that the activity counts for.
     package let group: ClientGroup
+    /// The app as named in the payload.
+    package let origin: PayloadOrigin
     /// The device that the activity is sent to; nil if it is offered to all.
     package let recipient: DeviceID?
-    /// The size of the encoded payload in bytes.
+    /// The size of the encoded payload in bytes, as it is sent.
     package var bytes: Int
     /// Whether the owner can answer save requests. A publisher without a session of its own cannot.
     package let answersSaves: Bool
     /// Whether save requests are sent to the owner only when another device continues the activity.
     package let savesOnContinue: Bool
-    /// The content of the owner's last update.
+    /// The content of the owner's last update, without local paths.
     package var content: ActivityContent
     /// Whether the owner has unsaved changes that were not requested yet
     /// (`NSUserActivity.needsSave`).

@@ -13,16 +13,16 @@ extension ControlService {
     ///
     /// - Parameter devices: the devices to include; nil for all.
     func offers(of devices: Set<DeviceID>? = nil) -> [Offer] {
-        allOffers(of: devices).filter { core.switches.allows(.receive, of: $0.activity.type, with: $0.device) }
+        allOffers(of: devices).filter { switches.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
 
     /// Returns the offers of other devices that may not be received here.
     func hiddenOffers() -> [Offer] {
-        allOffers().filter { !core.switches.allows(.receive, of: $0.activity.type, with: $0.device) }
+        allOffers().filter { !switches.allows(.receive, of: $0.activity.type, with: $0.device) }
     }
 
     private func allOffers(of devices: Set<DeviceID>? = nil) -> [Offer] {
-        let (now, table) = (core.loop.now, peers.table)
+        let (now, table) = (loop.now, peers.table)
         let online = devices.map { $0.sorted().compactMap { table[$0] } } ?? table.all
         return online.flatMap(\.offers).sorted { $0.age(at: now) < $1.age(at: now) }
     }
@@ -32,11 +32,11 @@ extension ControlService {
     ///
     /// - Parameter devices: the devices to include; nil for all.
     func shownOffers(of devices: Set<DeviceID>? = nil) -> [OfferedActivity] {
-        let running = core.apps.registry.running
+        let running = apps.registry.running
         var origins: [DeviceID: Origin] = [:]
         // Most of many offers are of a few kinds, and each decision examines all apps.
         var openers: [OpenerKey: ControlOpens] = [:]
-        let now = core.loop.now
+        let now = loop.now
         return offers(of: devices).map { offer in
             let (device, activity) = (offer.device, offer.activity)
             let origin = origins[device] ?? peers.origin(of: device)
@@ -53,10 +53,10 @@ extension ControlService {
 
     /// Returns the recipient of an offer, as far as it is known without the payload.
     func recipient(of offer: ActivitySummary) -> Result<ContinuationBroker.Recipient, HandoffFailure> {
-        let decision = decide(offer, core.apps.registry.running)
+        let decision = decide(offer, apps.registry.running)
         switch decision.opener {
         case .running(let session):
-            if let app = core.apps.registry.session(session) { return .success(.app(app)) }
+            if let app = apps.registry.session(session) { return .success(.app(app)) }
         case .launch(let handler): return .success(.launch(handler))
         case .browser, .page: return .success(.page)
         case .nothing: break
@@ -69,10 +69,10 @@ extension ControlService {
         let words = decision.words
         switch decision.opener {
         case .running(let session):
-            let app = core.apps.registry.session(session)?.app
+            let app = apps.registry.session(session)?.app
             return ControlOpens(
                 kind: .app, name: decision.name, reason: words, app: app,
-                icon: app.flatMap(core.installed.registry.icon))
+                icon: app.flatMap(installed.registry.icon))
         case .launch(let handler):
             return ControlOpens(
                 kind: .app, name: decision.name, reason: words, app: handler.id.text, icon: handler.icon)
@@ -82,7 +82,7 @@ extension ControlService {
     }
 
     private func decide(_ offer: ActivitySummary, _ running: [RunningApp]) -> HandlerDecision {
-        core.installed.registry.decide(
+        installed.registry.decide(
             offer.type, team: offer.team, page: offer.hasWebpageURL ? .unknown : .none, running: running)
     }
 }

@@ -30,13 +30,27 @@ extension DaemonCore {
         control.offersChanged()
     }
 
-    /// Applies the sets of disabled and muted apps. A disabled app offers and continues nothing. A
-    /// muted app has no notifications.
-    func takeAppSwitches(_ switches: AppSwitches) {
-        appSwitches = switches
-        disableApps()
-        peers.offersChanged()
-        control.offersChanged()
+    /// Applies the sets of disabled and muted apps once they are stored. A disabled app offers and
+    /// continues nothing. A muted app has no notifications.
+    func store(_ switches: AppSwitches, completion: @escaping (Result<Void, any Error>) -> Void) {
+        worker.run({ [folder = stored.folder] in try folder.store(apps: switches) }, on: loop) { [weak self] result in
+            guard let self else { return }
+            if case .success = result {
+                appSwitches = switches
+                disableApps()
+                peers.offersChanged()
+                control.offersChanged()
+            }
+            completion(result)
+        }
+    }
+
+    /// Replaces the addresses that were added by command once they are stored.
+    func store(_ peers: PeersFile, completion: @escaping (Result<Void, any Error>) -> Void) {
+        worker.run({ [folder = stored.folder] in try folder.store(peers: peers) }, on: loop) { [self] result in
+            if case .success = result { peersFile = peers }
+            completion(result)
+        }
     }
 
     /// Stores the order in which apps made their claims. Without it only the order differs after a

@@ -1,5 +1,4 @@
 package import HandoffModel
-package import HandoffProtocol
 
 /// An activity on offer by this device, with its receivers.
 package struct LocalOffer: Sendable {
@@ -15,7 +14,7 @@ package struct LocalOffer: Sendable {
     }
 
     /// Returns whether the activity is announced to a device.
-    func isAddressed(to device: DeviceID) -> Bool { recipient == nil || recipient == device }
+    package func isAddressed(to device: DeviceID) -> Bool { recipient == nil || recipient == device }
 
     /// Returns true if only the age differs, so that nothing has to be announced.
     package func hasSameContent(as other: LocalOffer) -> Bool {
