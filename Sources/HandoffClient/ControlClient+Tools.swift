@@ -84,13 +84,13 @@ extension ControlClient {
     /// Calls `ListActivities`.
     /// - Parameter here: whether to return only activities that would open on this device.
     package func listActivities(
-        here: Bool, _ then: @escaping (Result<[ControlActivity], ClientError>) -> Void
+        here: Bool, _ then: @escaping (Result<[OfferedActivity], ClientError>) -> Void
     ) {
         request(ControlMethod.listActivities.rawValue, here ? ["here": true] : [:], field: "activities", then)
     }
 
     /// Calls `ListPublished`.
-    package func listPublished(_ then: @escaping (Result<[ControlPublication], ClientError>) -> Void) {
+    package func listPublished(_ then: @escaping (Result<[PublishedActivity], ClientError>) -> Void) {
         request(ControlMethod.listPublished.rawValue, field: "activities", then)
     }
 

@@ -40,7 +40,7 @@ extension Peers {
         }
         let list = ActivityList(
             position: network.announcer.position,
-            activities: Array(network.announcedOffers(to: link.device).prefix(ActivityList.maxCount)))
+            activities: Array(network.announcedOffers(to: link.device).prefix(ActivityList.maxCount).map(\.activity)))
         link.respond(to: request.id, with: .result(list.json))
     }
 

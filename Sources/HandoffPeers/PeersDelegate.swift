@@ -5,7 +5,7 @@ package import HandoffTransport
 /// The rest of the daemon, as the peers component uses it. Called on the daemon's loop.
 package protocol PeersDelegate: AnyObject {
     /// The local offers, most recent first, with their current ages.
-    var localOffers: [OfferedActivity] { get }
+    var localOffers: [LocalOffer] { get }
 
     /// The members to which no offer is announced while the others receive offers.
     var unadvertisedDevices: Set<DeviceID> { get }

@@ -26,7 +26,7 @@ import Testing
 
     private static func type() throws -> ActivityType { try #require(ActivityType("com.example.edit;$(id)%s\"\\")) }
 
-    private static func offer() throws -> ControlActivity {
+    private static func offer() throws -> OfferedActivity {
         Sample.offer(
             0xA1, type: try type(), title: all, deviceName: all,
             opens: ControlOpens(kind: .nothing, name: all, reason: all))

@@ -44,8 +44,8 @@ import Testing
         #expect(Self.press([.end], of: 3).0.visible == 0..<3)
     }
 
-    private static func offer(_ number: Int, _ title: String?, device: String = "desk") throws -> ControlActivity {
-        ControlActivity(
+    private static func offer(_ number: Int, _ title: String?, device: String = "desk") throws -> OfferedActivity {
+        OfferedActivity(
             id: ActivityID(checked: [UInt8](repeating: UInt8(number), count: ActivityID.byteCount)),
             type: try #require(ActivityType("com.example.editing")), title: title, team: nil,
             device: DeviceID(checked: [UInt8](repeating: 9, count: DeviceID.byteCount)), deviceName: device,
@@ -55,7 +55,7 @@ import Testing
 
     /// Presses these keys at a terminal. Returns the requests to continue.
     private static func pick(
-        _ offers: [ControlActivity], _ words: [String], keys: [TerminalKey], columns: Int? = 80
+        _ offers: [OfferedActivity], _ words: [String], keys: [TerminalKey], columns: Int? = 80
     ) throws -> (status: HandoffCommands.ExitStatus, asked: [JSONObject], run: CommandRun) {
         let run = try CommandRun()
         run.typing = []

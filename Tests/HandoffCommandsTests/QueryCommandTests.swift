@@ -131,11 +131,11 @@ import Timing
     @Test func `activities of this device are shown with their audience`() throws {
         let editing = try #require(ActivityType("com.example.editing"))
         let own = [
-            ControlPublication(
+            PublishedActivity(
                 id: Sample.activityID(0xA1), type: editing, title: "Letter", app: "org.example.Editor", offered: true,
                 reason: nil,
                 age: 70),
-            ControlPublication(
+            PublishedActivity(
                 id: Sample.activityID(0xB2), type: .browsingWeb, title: nil, app: nil, offered: false,
                 reason: "it is not current", age: nil),
         ]
@@ -157,7 +157,7 @@ import Timing
         #expect(try run.run("list", "--mine", "--here") { _ in } == .wrongUsage)
     }
 
-    private static func offers() throws -> [ControlActivity] {
+    private static func offers() throws -> [OfferedActivity] {
         let editing = try #require(ActivityType("com.example.editing"))
         return [
             Sample.offer(0xA1, type: editing, title: "A title that is longer than forty columns by far", age: 3),
@@ -167,7 +167,7 @@ import Timing
         ]
     }
 
-    private static func reply(_ offers: [ControlActivity]) -> JSONObject {
+    private static func reply(_ offers: [OfferedActivity]) -> JSONObject {
         ["activities": .array(offers.map { .object($0.json) })]
     }
 

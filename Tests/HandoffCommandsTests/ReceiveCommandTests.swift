@@ -34,7 +34,7 @@ import Testing
                 var offer = Sample.offer(0xA1, type: type, title: "Draft")
                 offer.streams = streams
                 // Another device may offer anything under the same id.
-                let other = ControlActivity(
+                let other = OfferedActivity(
                     id: offer.id, type: type, title: "Draft", team: nil, device: Sample.device(0x66),
                     deviceName: "laptop", deviceKind: .laptop, streams: false, hasWebpageURL: false, age: 0,
                     opens: offer.opens)

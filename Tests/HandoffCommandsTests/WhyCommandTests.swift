@@ -28,8 +28,8 @@ import Testing
             unfinished: unfinished, heard: 7_200)
     }
 
-    private static func offer(opens: ControlOpens, streams: Bool = false) throws -> ControlActivity {
-        ControlActivity(
+    private static func offer(opens: ControlOpens, streams: Bool = false) throws -> OfferedActivity {
+        OfferedActivity(
             id: ActivityID(checked: [UInt8](repeating: 0xAB, count: ActivityID.byteCount)),
             type: try #require(ActivityType("com.example.editing")), title: "Draft", team: nil, device: deskID,
             deviceName: "desk", deviceKind: .desktop, streams: streams, hasWebpageURL: false, age: 60, opens: opens)

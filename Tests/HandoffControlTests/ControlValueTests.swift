@@ -24,8 +24,8 @@ enum Sample {
         return ContinuedActivity(id: try activity(), content: content, origin: try origin())
     }
 
-    static func offered() throws -> ControlActivity {
-        ControlActivity(
+    static func offered() throws -> OfferedActivity {
+        OfferedActivity(
             id: try activity(), type: try type(), title: "T", team: nil, device: try device(), deviceName: "Mac",
             deviceKind: .laptop, streams: true, hasWebpageURL: true, age: 3, opens: ControlOpens(kind: .app, name: "A"))
     }
@@ -159,7 +159,7 @@ struct ControlValueTests {
             (json) throws(VarlinkError) in _ = try ControlStatus(json: json)
         }
         expectEveryField(of: try Sample.offered().json, optional: ["title", "team", "webpageURL"]) {
-            (json) throws(VarlinkError) in _ = try ControlActivity(json: json)
+            (json) throws(VarlinkError) in _ = try OfferedActivity(json: json)
         }
         expectEveryField(of: try Sample.origin().json, optional: ["app", "appVersion"]) {
             (json) throws(VarlinkError) in _ = try Origin(json: json)

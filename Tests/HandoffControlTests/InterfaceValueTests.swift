@@ -35,7 +35,8 @@ struct InterfaceValueTests {
         arguments: [
             ("Device", ControlDevice.self), ("PairingDevice", PairingDevice.self),
             ("PairingWindow", PairingWindowDescription.self), ("Peer", ControlPeer.self), ("Opens", ControlOpens.self),
-            ("App", ControlApp.self), ("Yield", ControlApp.Yield.self), ("OfferedActivity", ControlActivity.self),
+            ("App", ControlApp.self), ("Yield", ControlApp.Yield.self), ("OfferedActivity", OfferedActivity.self),
+            ("PublishedActivity", PublishedActivity.self),
             ("Ticket", ControlTicket.self), ("Origin", Origin.self),
             ("Hold", ControlRestriction.self), ("Network", ControlNetwork.self),
             ("ListNetworks)", ControlNetworks.self),

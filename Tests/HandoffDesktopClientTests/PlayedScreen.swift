@@ -16,7 +16,7 @@ extension Sample {
     ) -> NotificationOffer? {
         guard let type = ActivityType(type) else { return nil }
         return NotificationOffer(
-            ControlActivity(
+            OfferedActivity(
                 id: activityID(activity), type: type, title: title, team: nil, device: Sample.device(device),
                 deviceName: name, deviceKind: kind, streams: false, hasWebpageURL: false, age: 0, sent: sent,
                 opens: opens))

@@ -77,7 +77,7 @@ import Timing
     ) throws {
         let note = try offer("before the removal")
         desk.offer([note])
-        try network.run("the offer") { train.offers(of: desk) == [note.id] }
+        try network.run("the offer") { train.offers(of: desk) == [note.activity.id] }
         if isConnected { try network.connect(desk, to: train) }
         let epoch = train.accountStore.state?.epoch
 
@@ -106,7 +106,7 @@ import Timing
         try network.run("its record") { train.discovery.publication != nil }
         let note = try offer("for members")
         desk.offer([note])
-        try network.run("the offer") { couch.offers(of: desk) == [note.id] }
+        try network.run("the offer") { couch.offers(of: desk) == [note.activity.id] }
         network.pass(.seconds(61))
         try network.settle([desk, couch])
         #expect(train.peers.table.all.allSatisfy { $0.offers.isEmpty })
@@ -161,7 +161,7 @@ import Timing
         try network.settle([desk, guest])
         let note = try offer("for the guest")
         desk.offer([note])
-        try network.run("the offer") { guest.offers(of: desk) == [note.id] }
+        try network.run("the offer") { guest.offers(of: desk) == [note.activity.id] }
     }
 
     @Test func `a leaving member waits until the others have confirmed it`() throws {

@@ -28,15 +28,15 @@ import Timing
     }
 
     /// Waits until the couch knows exactly these offers of the desk.
-    private func expect(_ offers: [OfferedActivity], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expect(_ offers: [LocalOffer], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
         try network.run("the offers", sourceLocation) {
-            Set(couch.offers(of: desk)) == Set(offers.map(\.id)) && couch.offers(of: desk).count == offers.count
+            Set(couch.offers(of: desk)) == Set(offers.map(\.activity.id)) && couch.offers(of: desk).count == offers.count
         }
     }
 
     /// Continues an activity of the desk on the couch.
     private func fetch() throws -> Result<ActivityID?, HandoffFailure> {
-        let activity = try offer("fetched")
+        let activity = try offer("fetched").activity
         var result: Result<ActivityID?, HandoffFailure>?
         let handle = couch.peers.fetch(activity.id, from: desk.id, versions: nil, timeout: .seconds(10)) {
             result = $0.map { _ in activity.id }
@@ -145,7 +145,7 @@ import Timing
         #expect(failure.reason == HandoffFailure.paused(device: "").reason)
         #expect(desk.events.contains(.request(PeerMethod.continueActivity, from: couch.id)))
 
-        couch.peers.notifyOrigin(desk.id, PeerMethod.wasContinued, try offer("continued").id)
+        couch.peers.notifyOrigin(desk.id, PeerMethod.wasContinued, try offer("continued").activity.id)
         try network.run("the notice") { desk.events.contains(.notice(PeerMethod.wasContinued, from: couch.id)) }
     }
 

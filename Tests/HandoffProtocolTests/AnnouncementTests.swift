@@ -5,7 +5,7 @@ import Testing
 @Suite struct AnnouncementTests {
     private static func full() throws -> Announcement {
         let activities = [
-            OfferedActivity(
+            ActivitySummary(
                 id: try #require(ActivityID(bytes: 1...16)), type: try #require(ActivityType("com.example.read")),
                 title: "Ünïcode", team: "TEAM1", supportsStreams: true, hasWebpageURL: true, age: 70),
             try Samples.activity(2, title: nil),
@@ -47,22 +47,20 @@ import Testing
         #expect(decoded.activities.count == (588 - 61) / (16 + 4 + 1 + 1 + 16 + 1 + 6))
     }
 
-    @Test func `an activity sent to one device is flagged without naming the device`() throws {
+    @Test func `an activity sent to one device is flagged`() throws {
         let plain = try Samples.activity(1)
-        let sent = OfferedActivity(
+        let sent = ActivitySummary(
             id: plain.id, type: plain.type, title: plain.title, team: nil, supportsStreams: false, hasWebpageURL: false,
-            age: 0, recipient: try Samples.device(9))
+            age: 0, isSent: true)
         let announcement = try #require(
             Announcement(
                 deviceID: try Samples.device(1), position: Position(generation: 1, seq: 0), port: 1, kind: .other,
                 rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 0, activities: [sent]))
         let read = try #require(try Announcement(decoding: announcement.encode(capacity: 300)).activities.first)
-        #expect(read.isSent && read.recipient == nil)
-        let listed = try OfferedActivity(json: sent.json)
-        #expect(listed.isSent && listed.recipient == nil)
-        #expect(try !OfferedActivity(json: plain.json).isSent)
-        let (recipient, other) = (try Samples.device(9), try Samples.device(8))
-        #expect(sent.isAddressed(for: recipient) && !sent.isAddressed(for: other))
+        #expect(read.isSent)
+        let listed = try ActivitySummary(json: sent.json)
+        #expect(listed.isSent)
+        #expect(try !ActivitySummary(json: plain.json).isSent)
     }
 
     @Test func `a receiver that does not know sleep reads a goodbye`() throws {

@@ -110,7 +110,7 @@ import Testing
 
     @Test func `long titles of a list are truncated`() throws {
         let title = String(repeating: "é", count: 2000)
-        let activity = try OfferedActivity(json: try Samples.activity(1, title: title).json)
+        let activity = try ActivitySummary(json: try Samples.activity(1, title: title).json)
         let cut = try #require(activity.title)
         #expect(cut.utf8.count <= 256 && cut.hasPrefix("éé") && cut.hasSuffix("…"))
     }

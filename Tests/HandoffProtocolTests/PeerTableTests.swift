@@ -340,7 +340,7 @@ import Testing
         var table = try table()
         for seq in UInt32(0)..<1000 {
             let activities = try (0..<3).map { number in
-                OfferedActivity(
+                ActivitySummary(
                     id: try #require(
                         ActivityID(bytes: (0..<16).map { UInt8(truncatingIfNeeded: Int(seq) >> $0 + number) })),
                     type: try #require(ActivityType("a")), title: "\(seq)", team: nil, supportsStreams: false,

@@ -26,8 +26,8 @@ enum Samples {
 
     static func activity(
         _ number: UInt8, type: String = "com.example.note", title: String? = "A note", age: UInt32 = 0
-    ) throws -> OfferedActivity {
-        OfferedActivity(
+    ) throws -> ActivitySummary {
+        ActivitySummary(
             id: try #require(ActivityID(bytes: [UInt8](repeating: number, count: 16))),
             type: try #require(ActivityType(type)), title: title, team: nil, supportsStreams: false,
             hasWebpageURL: false, age: age)

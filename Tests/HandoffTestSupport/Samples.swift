@@ -26,8 +26,8 @@ package enum Sample {
     package static func offer(
         _ byte: UInt8, type: ActivityType, title: String?, deviceName: String = "laptop", age: Double = 5,
         opens: ControlOpens = ControlOpens(kind: .app, name: "Editor")
-    ) -> ControlActivity {
-        ControlActivity(
+    ) -> OfferedActivity {
+        OfferedActivity(
             id: activityID(byte), type: type, title: title, team: nil, device: device(0x1A), deviceName: deviceName,
             deviceKind: .laptop, streams: false, hasWebpageURL: false, age: age, opens: opens)
     }

@@ -139,6 +139,22 @@ def sent(stage):
     expect(python.get(mine.id)["result"]["title"] == "For you", "it was not given")
 
 
+@test("a peer that was refused an activity cannot report that it continued it")
+def refused_continuing(stage):
+    daemon, python = account(stage)
+    large = daemon.publish("com.example.editing", "--user-info", "@" + stage.file("big.json", json.dumps({"a": "x" * 66_000})))
+    refused = python.get(large.id)["error"]
+    expect(refused["code"] == 4611, f"wrong error: {refused}")
+    small = daemon.publish("com.example.editing")
+    python.get(small.id)
+    small.wait("continued", deviceName="Python")
+    large.interrupt()
+    events = [line["event"] for line in large.rest()]
+    expect("continued" not in events, f"the app was notified: {events}")
+    log = [line["outcome"] for line in daemon.ctl("log").lines if line["event"] == "continuation"]
+    expect(log == ["continued"], f"{log}")
+
+
 @test("a peer declines an activity that was sent to it, and no other one")
 def declining(stage):
     daemon, python = account(stage)

@@ -10,7 +10,7 @@ enum Reply {
         reader(ControlStatus.self),
         reader(ControlAccount.self),
         reader(ControlDevice.self),
-        reader(ControlActivity.self),
+        reader(OfferedActivity.self),
         reader(ControlApp.self),
         reader(ControlLogPage.self),
         reader(ControlLogEntry.self),

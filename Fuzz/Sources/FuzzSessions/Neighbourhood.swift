@@ -132,12 +132,12 @@ enum Neighbourhood {
         }
     }
 
-    private static func activities(_ choice: UInt8) -> [OfferedActivity] {
+    private static func activities(_ choice: UInt8) -> [ActivitySummary] {
         (0..<choice & 3).compactMap { number in
             guard let id = ActivityID(bytes: [UInt8](repeating: number &+ choice >> 2, count: 16)),
                 let type = ActivityType("com.example.note")
             else { return nil }
-            return OfferedActivity(
+            return ActivitySummary(
                 id: id, type: type, title: nil, team: nil, supportsStreams: false, hasWebpageURL: false, age: 0)
         }
     }

@@ -7,7 +7,7 @@ package enum PopupAnswer: Sendable, Equatable {
     /// The state of this device. Repeated after each change.
     case status(ControlStatus, [ControlDevice])
     /// The offers of other devices that this one can open. Repeated after each change.
-    case offers([ControlActivity])
+    case offers([OfferedActivity])
     /// The open tabs of a device, or the reason why they are not available.
     case tabs(DeviceID, name: String, Result<[OpenTab], PopupFailure>)
     /// An activity was continued, or the reason why not.
@@ -68,7 +68,7 @@ package enum PopupAnswer: Sendable, Equatable {
         }
     }
 
-    private static func offer(_ offer: ControlActivity) -> JSON {
+    private static func offer(_ offer: OfferedActivity) -> JSON {
         [
             "activity": .string(offer.id.hex), "device": .string(offer.device.hex),
             "deviceName": .string(offer.deviceName),

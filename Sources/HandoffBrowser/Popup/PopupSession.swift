@@ -14,7 +14,7 @@ final class PopupSession {
     private var watch: ControlClient?
     private var changes: ControlClient?
     private var calls: ControlClient?
-    private var offers: [ControlActivity] = []
+    private var offers: [OfferedActivity] = []
     private var isWatchReady = false
     private var status: ControlStatus?
     private var lastStatus: PopupAnswer?
@@ -120,7 +120,7 @@ final class PopupSession {
         post(.offers(offers.filter { !Self.isTabs($0) && $0.opens.kind != .nothing }))
     }
 
-    private static func isTabs(_ offer: ControlActivity) -> Bool { offer.type.text == OpenTab.activityType }
+    private static func isTabs(_ offer: OfferedActivity) -> Bool { offer.type.text == OpenTab.activityType }
 
     // MARK: - Continuing
 

@@ -17,7 +17,7 @@ final class TabRequest {
     ///   - path: The control socket.
     ///   - then: Receives the list, once.
     init(
-        _ offer: ControlActivity, path: String, loop: EventLoop,
+        _ offer: OfferedActivity, path: String, loop: EventLoop,
         _ then: @escaping (Result<[OpenTab], ClientError>) -> Void
     ) throws(ClientError) {
         client = try ControlClient(path: path, loop: loop)

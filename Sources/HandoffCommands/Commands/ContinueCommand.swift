@@ -93,7 +93,7 @@ package struct ContinueCommand: Command {
         }
     }
 
-    private func pick(of activities: [ControlActivity], in context: CommandContext) {
+    private func pick(of activities: [OfferedActivity], in context: CommandContext) {
         // With one match or none, the daemon's reply is enough.
         guard activities.count > 1 else { return run(request, in: context) }
         let picker = ActivityPicker(activities, context) { activity in

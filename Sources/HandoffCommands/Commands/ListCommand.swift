@@ -68,7 +68,7 @@ package struct ListCommand: Command {
 
     /// The offers, and the reasons why there are none or not more.
     private struct Offers {
-        var activities: [ControlActivity]
+        var activities: [OfferedActivity]
         /// A sentence about sleeping devices, which offer nothing until they wake.
         var asleep: String?
         var obstacle: Obstacle?
@@ -82,7 +82,7 @@ package struct ListCommand: Command {
         return context.console.outputIsTerminal ? DisplayWidth.truncate(title, to: titleWidth) : title
     }
 
-    private static func table(_ activities: [ControlActivity], _ context: CommandContext) -> ColumnTable {
+    private static func table(_ activities: [OfferedActivity], _ context: CommandContext) -> ColumnTable {
         let idLength = ActivityID.distinctLength(activities.map(\.id))
         var table = ColumnTable(["ID", "TITLE", "TYPE", "DEVICE", "AGE", "OPENS IN"])
         for activity in activities {
@@ -110,7 +110,7 @@ extension ListCommand {
                 }
                 client.getStatus { then($0.map { (activities, $0) }) }
             }
-        } present: { (activities: [ControlPublication], status: ControlStatus?) in
+        } present: { (activities: [PublishedActivity], status: ControlStatus?) in
             if context.json {
                 context.console.lines(activities.map(\.json))
             } else if activities.isEmpty {
@@ -133,7 +133,7 @@ extension ListCommand {
         }
     }
 
-    private static func table(_ activities: [ControlPublication], _ context: CommandContext) -> ColumnTable {
+    private static func table(_ activities: [PublishedActivity], _ context: CommandContext) -> ColumnTable {
         let idLength = ActivityID.distinctLength(activities.map(\.id))
         var table = ColumnTable(["ID", "TITLE", "TYPE", "APP", "SINCE", "OFFERED"])
         for activity in activities {

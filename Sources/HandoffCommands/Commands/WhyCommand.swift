@@ -47,14 +47,14 @@ package struct WhyCommand: Command {
     private struct Facts {
         let status: ControlStatus
         let devices: [ControlDevice]
-        let activities: [ControlActivity]
+        let activities: [OfferedActivity]
         let diagnosis: ControlDiagnosis?
         let apps: [ControlApp]?
     }
 
     private static func facts(
         _ status: Result<ControlStatus, ClientError>, _ devices: Result<[ControlDevice], ClientError>,
-        _ activities: Result<[ControlActivity], ClientError>, _ diagnosis: Result<ControlDiagnosis, ClientError>,
+        _ activities: Result<[OfferedActivity], ClientError>, _ diagnosis: Result<ControlDiagnosis, ClientError>,
         _ apps: Result<[ControlApp], ClientError>
     ) -> Result<Facts, ClientError> {
         do throws(ClientError) {

@@ -78,7 +78,7 @@ extension [ControlDevice] {
     }
 }
 
-extension [ControlActivity] {
+extension [OfferedActivity] {
     fileprivate var completions: [CompletionAnswer.Candidate] {
         let length = ActivityID.distinctLength(map(\.id))
         return map { activity in

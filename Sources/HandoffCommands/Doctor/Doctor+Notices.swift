@@ -30,7 +30,7 @@ extension Doctor {
     ///   - offers: all offers here, most recent first.
     ///   - apps: the apps here; nil if the daemon does not report them.
     static func notice(
-        of activity: ControlActivity, among offers: [ControlActivity], _ apps: [ControlApp]?,
+        of activity: OfferedActivity, among offers: [OfferedActivity], _ apps: [ControlApp]?,
         _ diagnosis: ControlDiagnosis?
     ) -> DoctorCheck? {
         guard let notifications = diagnosis?.notifications, activity.opens.kind != .nothing else { return nil }

@@ -11,7 +11,7 @@ extension Doctor {
     ///   - apps: the apps here; nil if the daemon does not report them.
     ///   - diagnosis: facts that only the daemon knows; nil if it does not report them.
     package static func path(
-        from device: ControlDevice, activity: ControlActivity? = nil, offers: [ControlActivity],
+        from device: ControlDevice, activity: OfferedActivity? = nil, offers: [OfferedActivity],
         apps: [ControlApp]? = nil, _ status: ControlStatus, _ diagnosis: ControlDiagnosis?
     ) -> [DoctorCheck] {
         let name = DeviceText.label(device.name, device.id)
@@ -61,7 +61,7 @@ extension Doctor {
     }
 
     private static func offers(
-        _ offers: [ControlActivity], of device: DeviceID, _ name: String, _ apps: [ControlApp]?,
+        _ offers: [OfferedActivity], of device: DeviceID, _ name: String, _ apps: [ControlApp]?,
         _ diagnosis: ControlDiagnosis?
     ) -> [DoctorCheck] {
         let own = offers.filter { $0.device == device }
@@ -75,7 +75,7 @@ extension Doctor {
         return own.flatMap { offer($0) + [notice(of: $0, among: offers, apps, diagnosis)].compactMap(\.self) }
     }
 
-    private static func offer(_ activity: ControlActivity) -> [DoctorCheck] {
+    private static func offer(_ activity: OfferedActivity) -> [DoctorCheck] {
         let title = Describe.title(activity.title, type: activity.type)
         let since = RelativeAge.text(seconds: activity.age)
         let offered = DoctorCheck(

@@ -5,16 +5,16 @@ import LoopIO
 /// Lets the user pick one of several offers on a terminal. Draws on standard error, and erases the
 /// list after the choice. Used only on the loop's thread.
 final class ActivityPicker {
-    private let activities: [ControlActivity]
+    private let activities: [OfferedActivity]
     private let context: CommandContext
-    private let then: (ControlActivity?) -> Void
+    private let then: (OfferedActivity?) -> Void
     private var list: PickList
     private var keys: AnyObject?
     /// The number of lines currently drawn.
     private var drawn = 0
 
     /// - Parameter then: receives the picked activity, or nil if the user cancelled; called once.
-    init(_ activities: [ControlActivity], _ context: CommandContext, _ then: @escaping (ControlActivity?) -> Void) {
+    init(_ activities: [OfferedActivity], _ context: CommandContext, _ then: @escaping (OfferedActivity?) -> Void) {
         self.activities = activities
         self.context = context
         self.then = then
@@ -95,14 +95,14 @@ final class ActivityPicker {
 
     private func emphasize(_ text: String) -> String { context.console.emphasizeDiagnostics(text, .strong) }
 
-    private func title(_ activity: ControlActivity) -> String {
+    private func title(_ activity: OfferedActivity) -> String {
         guard let title = activity.title, !title.isEmpty else { return Describe.type(activity.type) }
         return VisibleText.escape(title)
     }
 
     /// Describes an offer before it is continued, one string per line. Lines are cut to the
     /// terminal's width.
-    private func preview(_ activity: ControlActivity, _ columns: Int) -> [String] {
+    private func preview(_ activity: OfferedActivity, _ columns: Int) -> [String] {
         let more = [activity.hasWebpageURL ? "with a web page" : nil, activity.streams ? "with a stream" : nil]
         let kind = ([Describe.type(activity.type)] + more.compactMap(\.self)).joined(separator: ", ")
         let sent = activity.sent ? "sent to you by" : "from"

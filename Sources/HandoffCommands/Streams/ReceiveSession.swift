@@ -137,7 +137,7 @@ final class ReceiveSession {
         }
     }
 
-    private func listOffers(_ then: @escaping ([ControlActivity]) -> Void) {
+    private func listOffers(_ then: @escaping ([OfferedActivity]) -> Void) {
         request { client in
             client.listActivities(here: false) { [weak self] result in
                 guard let self else { return }

@@ -59,7 +59,7 @@ package struct ActivityStore: Sendable {
     /// The time for which an activity without an expiration date stays on offer after its owner's
     /// last update; nil: without limit.
     package var lifetime: Duration?
-    private var entries: [ActivityID: PublishedActivity] = [:]
+    private var entries: [ActivityID: LocalActivity] = [:]
     private var byOffer: [ActivityID: ActivityID] = [:]
     /// The number of uses of all activities so far.
     private var uses: UInt64 = 0
@@ -74,15 +74,15 @@ package struct ActivityStore: Sendable {
     package var count: Int { entries.count }
 
     /// Returns the activity with the owner's handle `id`.
-    package func activity(_ id: ActivityID) -> PublishedActivity? { entries[id] }
+    package func activity(_ id: ActivityID) -> LocalActivity? { entries[id] }
 
     /// Returns the activity that is on offer under `offer`; nil once it was withdrawn.
-    package func offered(_ offer: ActivityID) -> PublishedActivity? {
+    package func offered(_ offer: ActivityID) -> LocalActivity? {
         byOffer[offer].flatMap { entries[$0] }
     }
 
     /// All activities: those on offer first, then by last use, most recent first.
-    package var all: [PublishedActivity] {
+    package var all: [LocalActivity] {
         entries.values.sorted { ($0.offer == nil ? 1 : 0, $1.lastUse) < ($1.offer == nil ? 1 : 0, $0.lastUse) }
     }
 
@@ -95,12 +95,13 @@ package struct ActivityStore: Sendable {
     ///
     /// - Parameters:
     /// - group: the app that it counts for.
+    /// - origin: the app as named in the payload.
     /// - recipient: the device that it is sent to; nil offers it to all.
     /// - bytes: the size of its encoded payload.
     /// - Returns: the withdrawal of the activity that it replaces, if any.
     @discardableResult package mutating func publish(
-        _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, needsSave: Bool,
-        answersSaves: Bool, savesOnContinue: Bool = false, recipient: DeviceID? = nil, bytes: Int = 0
+        _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, origin: PayloadOrigin = PayloadOrigin(),
+        needsSave: Bool, answersSaves: Bool, savesOnContinue: Bool = false, recipient: DeviceID? = nil, bytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)
@@ -110,15 +111,15 @@ package struct ActivityStore: Sendable {
         try checkRoom(for: bytes - (leaving?.bytes ?? 0), of: group)
         if let leaving { remove(leaving.id) }
         uses += 1
-        entries[id] = PublishedActivity(
-            id: id, session: session, group: group, recipient: recipient, bytes: bytes, answersSaves: answersSaves,
-            savesOnContinue: savesOnContinue, content: content,
+        entries[id] = LocalActivity(
+            id: id, session: session, group: group, origin: origin, recipient: recipient, bytes: bytes,
+            answersSaves: answersSaves, savesOnContinue: savesOnContinue, content: content,
             needsSave: needsSave && answersSaves, lastUse: uses)
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }
 
     /// The activity that a further one of the session would replace; nil while there is room.
-    private func activityThatLeaves(_ session: SessionID) -> PublishedActivity? {
+    private func activityThatLeaves(_ session: SessionID) -> LocalActivity? {
         let mine = entries.values.filter { $0.session == session }
         guard mine.count >= Self.maxPerSession else { return nil }
         return mine.filter { $0.offer == nil }.min { $0.lastUse < $1.lastUse }
@@ -142,7 +143,7 @@ package struct ActivityStore: Sendable {
             }
         }
         uses += 1
-        entry.offer = PublishedActivity.Offer(id: offer, since: now)
+        entry.offer = (offer, now)
         entry.lastUse = uses
         entry.lastUpdate = now
         entry.wasOffered = true
@@ -193,7 +194,7 @@ package struct ActivityStore: Sendable {
             if bytes > entry.bytes { try checkRoom(for: bytes - entry.bytes, of: entry.group) }
             entry.bytes = bytes
         }
-        let seenByOthers = Advertised(entry.content) != Advertised(content)
+        let former = entry.localOffer(now: now)
         entry.content = content
         entry.lastUpdate = now
         if let needsSave { entry.needsSave = needsSave && entry.answersSaves }
@@ -202,7 +203,11 @@ package struct ActivityStore: Sendable {
             entry.lastSave = now
         }
         entries[id] = entry
-        return entry.offer != nil && seenByOthers ? [.offersChanged] : []
+        switch (former, entry.localOffer(now: now)) {
+        case (nil, nil): return []
+        case (let former?, let present?): return former.hasSameContent(as: present) ? [] : [.offersChanged]
+        case (nil, _?), (_?, nil): return [.offersChanged]
+        }
     }
 
     /// Requests the latest state from the owner if it has unsaved changes and no request is
@@ -258,24 +263,16 @@ package struct ActivityStore: Sendable {
     }
 
     /// Returns the local offers, most recent first, with their ages at `now`.
-    package func offers(now: MonotonicInstant) -> [OfferedActivity] {
-        let current = entries.values.compactMap { entry in
-            entry.offer.map { (entry, $0) }
-        }
-        return current.filter { $0.0.content.isEligibleForHandoff }
-            // Activities that became current in the same turn of the loop have the same time.
-            .sorted { ($0.1.since, $0.0.lastUse) > ($1.1.since, $1.0.lastUse) }
-            .map { entry, offer in
-                OfferedActivity(
-                    id: offer.id, type: entry.content.type, title: entry.content.title, team: entry.content.team,
-                    supportsStreams: entry.content.supportsStreams, hasWebpageURL: entry.content.webpageURL != nil,
-                    age: UInt32(clamping: offer.since.duration(to: now).components.seconds), recipient: entry.recipient)
-            }
+    package func offers(now: MonotonicInstant) -> [LocalOffer] {
+        // Activities that became current in the same turn of the loop have the same time.
+        entries.values.compactMap { entry in entry.offer.map { (entry, $0.since) } }
+            .sorted { ($0.1, $0.0.lastUse) > ($1.1, $1.0.lastUse) }
+            .compactMap { $0.0.localOffer(now: now) }
     }
 
     /// Returns the time until an activity on offer ends by itself, at most a day; nil if it does
     /// not.
-    private func timeLeft(_ entry: PublishedActivity, now: MonotonicInstant, wallClock: Double) -> Duration? {
+    private func timeLeft(_ entry: LocalActivity, now: MonotonicInstant, wallClock: Double) -> Duration? {
         let day = 86_400.0
         if let expiration = entry.content.expiration {
             // A date may be any double. A day is enough until the next check.
@@ -285,13 +282,13 @@ package struct ActivityStore: Sendable {
         return min(now.duration(to: lastUpdate.advanced(by: lifetime)), .seconds(day))
     }
 
-    private func refreshDue(_ entry: PublishedActivity) -> MonotonicInstant? {
+    private func refreshDue(_ entry: LocalActivity) -> MonotonicInstant? {
         guard entry.needsSave, entry.saveRequested == nil, !entry.savesOnContinue else { return nil }
         guard let lastSave = entry.lastSave else { return entry.offer?.since }
         return lastSave.advanced(by: refreshInterval)
     }
 
-    private func owned(_ id: ActivityID, by session: SessionID) throws(Refusal) -> PublishedActivity {
+    private func owned(_ id: ActivityID, by session: SessionID) throws(Refusal) -> LocalActivity {
         guard let entry = entries[id], entry.session == session else { throw .unknown(id) }
         return entry
     }
@@ -316,22 +313,5 @@ package struct ActivityStore: Sendable {
         guard let offer = entries[id]?.offer else { return }
         byOffer[offer.id] = nil
         entries[id]?.offer = nil
-    }
-
-    /// The part of an activity that its advert contains. Only its changes are announced.
-    private struct Advertised: Equatable {
-        let title: String?
-        let team: String?
-        let streams: Bool
-        let web: Bool
-        let eligible: Bool
-
-        init(_ content: ActivityContent) {
-            title = content.title
-            team = content.team
-            streams = content.supportsStreams
-            web = content.webpageURL != nil
-            eligible = content.isEligibleForHandoff
-        }
     }
 }

@@ -1,6 +1,7 @@
 import HandoffControl
 import HandoffControlServer
 import HandoffCrypto
+import HandoffDocuments
 import HandoffHandlers
 import HandoffJSON
 import HandoffLog
@@ -12,8 +13,6 @@ import Timing
 /// Provides the daemon's state to `AppService`, and receives the events of apps. On the daemon's
 /// loop.
 protocol AppServiceDelegate: AnyObject {
-    /// The name of this device in the account.
-    var deviceName: String { get }
     /// The streams of continuations.
     var streams: StreamService { get }
     /// Returns whether the app with this id may publish and continue.
@@ -58,8 +57,9 @@ final class AppService {
     private weak var delegate: (any AppServiceDelegate)?
     private(set) var store: ActivityStore
     private(set) var registry = AppRegistry()
-    /// Serves payloads to the devices that continue.
-    private(set) lazy var payloads = PayloadService(loop: loop, saveAnswerTime: times.saveAnswer, delegate: self)
+    private lazy var saves = SaveRequests(loop: loop, timeout: times.saveAnswer) { [unowned self] in
+        store.saveTimedOut($0, now: loop.now)
+    }
     private var timer: LoopTimer?
 
     init(
@@ -85,7 +85,7 @@ final class AppService {
     /// Applies a new configuration of times, also to existing activities.
     func take(_ times: ActivityTimes) {
         self.times = times
-        payloads.saveAnswerTime = times.saveAnswer
+        saves.timeout = times.saveAnswer
         store.usualInterval = times.refresh
         store.lifetime = times.lifetime
         rearm()
@@ -127,12 +127,12 @@ final class AppService {
     }
 
     /// The local offers, most recent first, without those of disabled apps.
-    func offers() -> [OfferedActivity] {
-        store.offers(now: loop.now).filter { offered($0.id) != nil }
+    func offers() -> [LocalOffer] {
+        store.offers(now: loop.now).filter { offered($0.activity.id) != nil }
     }
 
     /// Everything that apps and tools have published, for display.
-    func publications() -> [ControlPublication] {
+    func publications() -> [PublishedActivity] {
         let now = loop.now
         return store.all.map { activity in
             let app = registry.session(activity.session)?.app ?? ""
@@ -147,7 +147,7 @@ final class AppService {
                     delegate?.restriction(of: activity.content.type, to: activity.recipient)
                 }
             let age = activity.offer.map { Double($0.since.duration(to: now).components.seconds) }
-            return ControlPublication(
+            return PublishedActivity(
                 id: activity.offer?.id ?? activity.id, type: activity.content.type, title: activity.content.title,
                 app: app.isEmpty ? nil : app, to: activity.recipient, offered: reason == nil, reason: reason, age: age)
         }
@@ -166,14 +166,22 @@ final class AppService {
     private func isEnabled(_ app: String) -> Bool { delegate?.isEnabled(app) ?? false }
 
     /// Returns the activity on offer under an id.
-    func offered(_ offer: ActivityID) -> PublishedActivity? {
+    func offered(_ offer: ActivityID) -> LocalActivity? {
         guard let activity = store.offered(offer) else { return nil }
         return isEnabled(registry.session(activity.session)?.app ?? "") ? activity : nil
     }
 
     /// Returns the activity on offer under an id if it is visible to the device.
-    func offered(_ offer: ActivityID, to device: DeviceID) -> PublishedActivity? {
+    func offered(_ offer: ActivityID, to device: DeviceID) -> LocalActivity? {
         offered(offer).flatMap { $0.recipient == nil || $0.recipient == device ? $0 : nil }
+    }
+
+    /// Requests a save from the owner of an activity if it has unsaved changes. Calls `completion`
+    /// when the owner has answered or its time is over; immediately if no request is pending.
+    func save(_ id: ActivityID, completion: @escaping () -> Void) {
+        apply(store.requestSave(of: id, now: loop.now))
+        guard store.activity(id)?.saveRequested != nil else { return completion() }
+        saves.begin(id, completion: completion)
     }
 
     /// Notifies the owner of an offer that a device continued it.
@@ -184,7 +192,7 @@ final class AppService {
 
     /// Notifies the owner of an activity that was sent to a device that the user of that device
     /// declined it.
-    func wasDeclined(_ activity: PublishedActivity, by origin: Origin) {
+    func wasDeclined(_ activity: LocalActivity, by origin: Origin) {
         registry.session(activity.session)?.send(.declined(activity.id, by: origin))
     }
 
@@ -274,7 +282,7 @@ final class AppService {
         registry.remove(session.id)
         let mine = store.activities(of: session.id)
         apply(store.endSession(session.id))
-        for id in mine { payloads.saveEnded(id) }
+        for id in mine { saves.end(id) }
         delegate?.sessionEnded(session)
         if !session.types.isEmpty { delegate?.handlersChanged() }
         log.debug("App detached", ["app": session.app])
@@ -304,13 +312,13 @@ final class AppService {
     private func publish(
         _ description: ActivityDescription, as session: AppSession, needsSave: Bool
     ) throws -> (ActivityID, advice: String?) {
-        let content = try description.content(sessionTeam: session.team)
+        let content = try description.content(sessionTeam: session.team).withoutLocalPaths
         let recipient = try description.to.map { try self.recipient($0) }
-        let bytes = try content.validate(maxPayload: Limits.payloadMaximum)
+        let bytes = try content.validate(origin: session.origin, maxPayload: Limits.payloadMaximum)
         let id = Self.newActivityID()
         apply(
             try store.publish(
-                content, id: id, session: session.id, group: session.group, needsSave: needsSave,
+                content, id: id, session: session.id, group: session.group, origin: session.origin, needsSave: needsSave,
                 answersSaves: session.answersSaves, savesOnContinue: description.savesOnContinue ?? false,
                 recipient: recipient, bytes: bytes))
         return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
@@ -332,14 +340,14 @@ final class AppService {
         guard let activity = store.activity(id), activity.session == session.id else {
             throw ActivityStore.Refusal.unknown(id)
         }
-        let content = change.applied(to: activity.content)
-        let bytes = try content.validate(maxPayload: Limits.payloadMaximum)
+        let content = change.applied(to: activity.content).withoutLocalPaths
+        let bytes = try content.validate(origin: activity.origin, maxPayload: Limits.payloadMaximum)
         let effects = try store.update(
             id, session: session.id, content: content, needsSave: change.needsSave, answersSave: answersSave,
             bytes: bytes, now: loop.now)
         if answersSave {
             // First, because another device waits for it.
-            payloads.saveEnded(id)
+            saves.end(id)
             session.send(.saved(id))
         }
         apply(effects)
@@ -361,7 +369,7 @@ final class AppService {
         let effects = try store.resign(id, session: session.id)
         call.reply([:])
         apply(effects)
-        payloads.saveEnded(id)
+        saves.end(id)
     }
 
     private func invalidate(_ call: ControlCall) throws {
@@ -371,7 +379,7 @@ final class AppService {
         let effects = try store.invalidate(id, session: session.id)
         call.reply([:])
         apply(effects)
-        payloads.saveEnded(id)
+        saves.end(id)
         if !keepsStreams { delegate?.streams.activityWithdrawn(id) }
     }
 
@@ -416,12 +424,12 @@ final class AppService {
             case .requestSave(let id):
                 guard let activity = store.activity(id) else { continue }
                 registry.session(activity.session)?.send(.save(id))
-                payloads.awaitSave(of: id)
+                saves.begin(id)
             case .offersChanged:
                 delegate?.ownOffersChanged()
             case .withdrawn(let id, let session):
                 registry.session(session)?.send(.withdrawn(id))
-                payloads.saveEnded(id)
+                saves.end(id)
             }
         }
         rearm()
@@ -442,21 +450,5 @@ final class AppService {
 
     private static func newActivityID() -> ActivityID {
         ActivityID(checked: Randomness.bytes(ActivityID.byteCount))
-    }
-}
-
-extension AppService: PayloadServiceDelegate {
-    var deviceName: String { delegate?.deviceName ?? "" }
-
-    func activity(_ id: ActivityID) -> PublishedActivity? { store.activity(id) }
-
-    func owner(_ session: SessionID) -> AppSession? { registry.session(session) }
-
-    func saveTimedOut(_ id: ActivityID) { store.saveTimedOut(id, now: loop.now) }
-
-    func requestSave(_ activity: PublishedActivity) -> Bool {
-        let effects = store.requestSave(of: activity.id, now: loop.now)
-        apply(effects)
-        return store.activity(activity.id)?.saveRequested != nil
     }
 }

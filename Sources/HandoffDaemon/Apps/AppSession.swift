@@ -51,6 +51,9 @@ final class AppSession {
         call.replyContinuing(event.json)
     }
 
+    /// The app as the origin of its activities.
+    var origin: PayloadOrigin { PayloadOrigin(app: app, appVersion: version) }
+
     /// The properties by which a handler is selected.
     var running: RunningApp { RunningApp(session: id, app: app, types: types, team: team, order: order) }
 

@@ -16,8 +16,7 @@ import LoopIO
 final class ContinuationBroker {
     /// The offer to continue, its recipient, and the time allowed.
     struct Request {
-        let offer: OfferedActivity
-        let device: DeviceID
+        let offer: Offer
         let origin: Origin
         let recipient: Recipient
         /// The timeout of the whole continuation; nil for the default, which is extended by the
@@ -25,6 +24,9 @@ final class ContinuationBroker {
         let timeout: Duration?
         /// For the app or browser that is started.
         let token: ActivationToken?
+
+        var activity: ActivitySummary { offer.activity }
+        var device: DeviceID { offer.device }
     }
 
     /// The recipient of the activity.
@@ -64,7 +66,7 @@ final class ContinuationBroker {
         }
 
         /// The type that the handler receives.
-        var type: ActivityType { isForPage ? .browsingWeb : request.offer.type }
+        var type: ActivityType { isForPage ? .browsingWeb : request.activity.type }
     }
 
     /// The timeout of a continuation if the caller gives none.
@@ -118,10 +120,10 @@ final class ContinuationBroker {
         entry.timer = loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
         running[id] = entry
         caller.onClosed = { [self] in step(id) { $0.callerGone(.cancelled(device: request.origin.deviceName)) } }
-        log.info("Continuation started", ["type": request.offer.type.text, "device": request.device.short])
+        log.info("Continuation started", ["type": request.activity.type.text, "device": request.device.short])
         // The request is sent first because its reply takes longest.
         step(id) { $0.begin() }
-        caller.willContinue(request.offer.type)
+        caller.willContinue(request.activity.type)
         nextID = nextID ?? Self.newID()
     }
 
@@ -183,7 +185,7 @@ final class ContinuationBroker {
     private func fits(_ session: AppSession, _ entry: Running) -> Bool {
         let isStarted = entry.started.map { $0.id.text.utf8.elementsEqual(session.app.utf8) } ?? false
         if entry.isForPage { return isStarted }
-        return session.continues(entry.request.offer.type, team: entry.request.offer.team)
+        return session.continues(entry.request.activity.type, team: entry.request.activity.team)
     }
 
     private func deadlinePassed(_ id: ContinuationID) {
@@ -229,9 +231,9 @@ final class ContinuationBroker {
             entry.handler?.send(.didFail(id, entry.type, failure))
         case .notifyOrigin:
             running[id]?.wasTaken = true
-            notifications.continued(request.offer.id, from: request.device)
-            peers.notifyOrigin(request.device, PeerMethod.wasContinued, request.offer.id)
-            log.notice("Continued", ["type": request.offer.type.text, "device": request.device.short])
+            notifications.continued(request.activity.id, from: request.device)
+            peers.notifyOrigin(request.device, PeerMethod.wasContinued, request.activity.id)
+            log.notice("Continued", ["type": request.activity.type.text, "device": request.device.short])
         case .finish:
             guard let payload = entry.payload else { return }
             if entry.machine.recipient == .caller { begin(payload, entry, id) }
@@ -250,7 +252,7 @@ final class ContinuationBroker {
         let request = entry.request
         history.note(
             ControlLogEntry(
-                event: .continuation, direction: .in, type: request.offer.type.text, device: request.device,
+                event: .continuation, direction: .in, type: request.activity.type.text, device: request.device,
                 deviceName: request.origin.deviceName, app: entry.handler?.app ?? entry.started?.id.text,
                 outcome: outcome))
     }
@@ -258,11 +260,11 @@ final class ContinuationBroker {
     private func fetch(_ id: ContinuationID, _ request: Request) {
         let timeout = request.timeout ?? Self.usualTimeout
         let range = running[id].flatMap(versions)
-        let handle = peers.fetch(request.offer.id, from: request.device, versions: range, timeout: timeout) {
+        let handle = peers.fetch(request.activity.id, from: request.device, versions: range, timeout: timeout) {
             [self] result in
             switch result {
             case .success(let payload):
-                guard payload.fits(request.offer) else {
+                guard payload.fits(request.activity) else {
                     let cause = "it does not match the offer"
                     return step(id) {
                         $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
@@ -273,7 +275,7 @@ final class ContinuationBroker {
                     return step(id) { $0.fetchFailed(failure) }
                 }
                 running[id]?.payload = payload
-                log.debug("Received the payload", ["type": request.offer.type.text, "device": request.device.short])
+                log.debug("Received the payload", ["type": request.activity.type.text, "device": request.device.short])
                 step(id) { $0.receivedContent(payload.content) }
             case .failure(let failure):
                 step(id) { $0.fetchFailed(failure) }
@@ -286,7 +288,7 @@ final class ContinuationBroker {
     /// for any. The declaration of a running app takes precedence over its file.
     private func versions(_ entry: Running) -> VersionRange? {
         guard !entry.isForPage else { return nil }
-        let type = entry.request.offer.type
+        let type = entry.request.activity.type
         if let handler = entry.handler {
             return handler.versions[type]
                 ?? AppID(handler.app).flatMap { installed.registry.handler($0)?.versions[type] }
@@ -370,7 +372,7 @@ final class ContinuationBroker {
         streams.began(
             id,
             StreamRegistry.Continued(
-                device: entry.request.device, activity: entry.request.offer.id, session: entry.handler?.id,
+                device: entry.request.device, activity: entry.request.activity.id, session: entry.handler?.id,
                 hasStreams: payload.content.supportsStreams && !entry.isForPage))
     }
 
@@ -378,12 +380,12 @@ final class ContinuationBroker {
         let request = entry.request
         let activity = continued(payload, request, isForPage: false)
         switch (entry.machine.recipient, entry.handler) {
-        case (.caller, _): return .continued(request.offer.type, activity, nil, continuation: id)
+        case (.caller, _): return .continued(request.activity.type, activity, nil, continuation: id)
         case (_, let handler?):
             let opens = ControlOpens(kind: .app, name: name(handler))
-            return .continued(request.offer.type, activity, opens, continuation: nil)
+            return .continued(request.activity.type, activity, opens, continuation: nil)
         case (_, nil):
-            return .continued(request.offer.type, activity, ControlOpens(kind: .web), continuation: nil)
+            return .continued(request.activity.type, activity, ControlOpens(kind: .web), continuation: nil)
         }
     }
 
@@ -397,7 +399,7 @@ final class ContinuationBroker {
         if isForPage {
             content = ActivityContent(type: .browsingWeb, title: content.title, webpageURL: content.webpageURL)
         }
-        return ContinuedActivity(id: request.offer.id, content: content, origin: origin)
+        return ContinuedActivity(id: request.activity.id, content: content, origin: origin)
     }
 
     private func finish(_ id: ContinuationID, _ entry: Running) {

@@ -20,7 +20,7 @@ extension AccountService {
         guard let state = accountStore.state, state.view.isLive(accountStore.deviceID) else {
             return [
                 ControlDevice(
-                    id: accountStore.deviceID, name: core.name, label: core.name, kind: peers.kind,
+                    id: accountStore.deviceID, name: name, label: name, kind: peers.kind,
                     isSelf: true,
                     online: true)
             ]
@@ -37,7 +37,7 @@ extension AccountService {
                 online: isSelf || peer != nil, current: isSelf ? state.isCurrent : peers[id].hasKey,
                 unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id),
                 heard: isSelf
-                    ? nil : peers[id].heard.map { Double($0.duration(to: core.loop.now).components.seconds) },
+                    ? nil : peers[id].heard.map { Double($0.duration(to: loop.now).components.seconds) },
                 asleepSince: peers.asleepSince(id).map { Double($0) })
         }
     }
@@ -73,11 +73,11 @@ extension AccountService {
             return dropped
         }
         guard device != accountStore.deviceID else { return leaveByRemoval(call) }
-        accountStore.remove(device, dropping: Set(dropped)) { [core] result in
+        accountStore.remove(device, dropping: Set(dropped)) { [self] result in
             switch result {
             case .success(let state):
-                let confirmed = core.peers.keyHolders.union([core.accountStore.deviceID])
-                core.removals.begin(call, removed: device, confirmed: confirmed, members: state.view.live)
+                let confirmed = peers.keyHolders.union([accountStore.deviceID])
+                removals.begin(call, removed: device, confirmed: confirmed, members: state.view.live)
             case .failure(let error): call.fail(error)
             }
         }
@@ -111,40 +111,18 @@ extension AccountService {
     func leaveAccount(completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void) {
         guard let state = accountStore.state else { return completion(.failure(AccountStore.Refusal.noAccount)) }
         guard state.view.isLive(accountStore.deviceID) else {
-            return resetIdentity(notified: [], completion: completion)
+            return core.resetIdentity(notified: [], completion: completion)
         }
         var notified: Set<DeviceID> = []
-        accountStore.leave { [core] state, done in
-            core.peers.notifyLeaving(state) {
+        accountStore.leave { [peers] state, done in
+            peers.notifyLeaving(state) {
                 notified = $0
                 done()
             }
-        } completion: { [self] result in
+        } completion: { [core] result in
             switch result {
-            case .success: resetIdentity(notified: notified, completion: completion)
+            case .success: core.resetIdentity(notified: notified, completion: completion)
             case .failure(let error): completion(.failure(error))
-            }
-        }
-    }
-
-    private func resetIdentity(
-        notified: Set<DeviceID>, completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void
-    ) {
-        core.worker.run({ [folder = core.stored.folder] in try folder.resetIdentity() }, on: core.loop) {
-            [weak self] result in
-            guard let self else { return }
-            switch result {
-            case .success(let identity):
-                let next = core.stored.renewed(
-                    identity: identity, generation: core.generation, peers: core.peersFile, apps: core.appSwitches,
-                    claims: core.installed.registry.history, switches: core.switches.switches,
-                    networks: core.networks.trust.known)
-                completion(.success(notified))
-                // After the reply, which is sent while the connections of the clients end.
-                core.loop.later { [weak self] in self?.core.onLeft?(next) }
-            case .failure(let error):
-                core.log.error("Cannot delete the account that this device has left", ["error": "\(error)"])
-                completion(.failure(error))
             }
         }
     }
@@ -154,6 +132,6 @@ extension AccountService {
         let state = accountStore.state
         return ControlAccount(
             account: state?.accountID, epoch: state?.epoch.map(UInt64.init), devices: state?.view.live.count ?? 0,
-            tickets: core.tickets())
+            tickets: tickets())
     }
 }

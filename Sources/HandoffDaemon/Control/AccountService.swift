@@ -6,21 +6,46 @@ import HandoffJSON
 import HandoffModel
 import HandoffPeers
 import HandoffState
+import LoopIO
+import Timing
 
 /// The part of the control interface for the account and its devices. Lives on the daemon's loop.
 final class AccountService {
     unowned let core: DaemonCore
+    let loop: EventLoop
+    /// The name of this device if the account has none.
+    let name: String
     let accountStore: AccountStore
     let peers: Peers
+    private let files: AccountFileService
+    let removals: RemovalReports
+    private let wallClock: any WallClock
 
-    init(core: DaemonCore) {
+    init(core: DaemonCore, files: AccountFileService, removals: RemovalReports, wallClock: any WallClock) {
         self.core = core
+        loop = core.loop
+        name = core.name
         accountStore = core.accountStore
         peers = core.peers
+        self.files = files
+        self.removals = removals
+        self.wallClock = wallClock
+    }
+
+    /// Returns the exported account files that are still valid.
+    func tickets() -> [ControlTicket] {
+        guard let state = accountStore.state else { return [] }
+        let now = wallClock.unixSeconds
+        return state.view.openTickets.map { ticket in
+            let export = state.exports.first { $0.ticket == ticket.id }
+            return ControlTicket(
+                id: ticket.id.hex, device: ticket.issuer, mine: ticket.issuer == accountStore.deviceID,
+                age: export.map { Double($0.age(at: now)) })
+        }
     }
 
     func create(_ call: ControlCall) {
-        accountStore.create(name: core.name) { result in
+        accountStore.create(name: name) { result in
             switch result {
             case .success(let id): call.reply(["account": .string(id.hex)])
             case .failure(let error): call.fail(CallError(error))
@@ -39,21 +64,21 @@ final class AccountService {
     func export(_ call: ControlCall) throws {
         guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
         _ = try accountStore.member(accountStore.state)
-        try core.accountFiles.requireRoom()
+        try files.requireRoom()
         guard let stream = call.upgrade([:]) else { return }
-        core.accountFiles.export(over: stream)
+        files.export(over: stream)
     }
 
     func `import`(_ call: ControlCall) throws {
         guard call.wantsUpgrade else { throw CallError.control(.expectedUpgrade) }
-        try core.accountFiles.requireRoom()
+        try files.requireRoom()
         guard let stream = call.upgrade([:]) else { return }
-        core.accountFiles.receive(over: stream)
+        files.receive(over: stream)
     }
 
     func revokeExport(_ call: ControlCall) throws {
         let prefix = try Fields(call.parameters).text("ticket")
-        let fitting = core.tickets().map(\.id).filter { OfferSelection.begins($0, with: prefix) }
+        let fitting = tickets().map(\.id).filter { OfferSelection.begins($0, with: prefix) }
         guard let ticket = fitting.first.flatMap({ Fingerprint(hex: $0) }) else { throw CallError.noSuchTicket(prefix) }
         guard fitting.count == 1 else { throw CallError.ambiguous(prefix, fitting, of: "tickets") }
         accountStore.revoke(ticket) { result in

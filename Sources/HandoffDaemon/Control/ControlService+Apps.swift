@@ -10,8 +10,9 @@ import LoopIO
 extension ControlService {
     /// Returns the apps that are installed, attached, disabled or muted.
     func listApps() -> [ControlApp] {
-        let registry = core.installed.registry
-        let attached = core.apps.registry.all.filter { !$0.app.isEmpty }
+        let registry = installed.registry
+        let stored = core.appSwitches
+        let attached = apps.registry.all.filter { !$0.app.isEmpty }
         let yields = registry.yields()
         var list = registry.handlers.map { handler in
             let sessions = attached.filter { $0.app.utf8.elementsEqual(handler.id.text.utf8) }
@@ -25,7 +26,7 @@ extension ControlService {
                 types: handler.types.map(\.text).sorted(), team: handler.team,
                 domains: handler.domains.map(\.description), running: !sessions.isEmpty,
                 verified: sessions.last?.isVerified, enabled: registry.isEnabled(handler.id.text),
-                notified: !core.appSwitches.muted.contains(handler.id),
+                notified: !stored.muted.contains(handler.id),
                 yields: (yields[handler.id] ?? []).map { ControlApp.Yield(claim: $0.claim, to: $0.to.id.text) })
         }
         var known = Set(list.map { Array($0.id.utf8) })
@@ -37,13 +38,13 @@ extension ControlService {
                     verified: session.isVerified, enabled: registry.isEnabled(session.app),
                     notified: !isMuted(session.app)))
         }
-        for id in core.appSwitches.disabled.union(core.appSwitches.muted)
+        for id in stored.disabled.union(stored.muted)
         where known.insert(Array(id.text.utf8)).inserted {
             list.append(
                 ControlApp(
                     id: id.text, name: id.text, source: .none, file: nil, types: [], team: nil, domains: [],
-                    running: false, verified: nil, enabled: !core.appSwitches.disabled.contains(id),
-                    notified: !core.appSwitches.muted.contains(id)))
+                    running: false, verified: nil, enabled: !stored.disabled.contains(id),
+                    notified: !stored.muted.contains(id)))
         }
         return list.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     }
@@ -75,15 +76,6 @@ extension ControlService {
         guard next.encoded() != nil else {
             return completion(.failure(CallError.limitExceeded("apps", "too many apps are switched off")))
         }
-        core.worker.run({ [folder = core.stored.folder, next] in try folder.store(apps: next) }, on: core.loop) {
-            [weak self] result in
-            guard let self else { return }
-            switch result {
-            case .success:
-                core.takeAppSwitches(next)
-                completion(.success(full))
-            case .failure(let error): completion(.failure(error))
-            }
-        }
+        core.store(next) { completion($0.map { full }) }
     }
 }

@@ -39,7 +39,7 @@ extension ControlService: NotificationServiceDelegate {
 
     /// Opens a received file.
     func openFile(_ path: String, shows: Bool, token: ActivationToken?) {
-        core.installed.openFile(path, shows: shows, token: token) { [core] result in
+        installed.openFile(path, shows: shows, token: token) { [core] result in
             guard case .failure(let failure) = result else { return }
             core.log.notice("Cannot open a received file", ["error": failure.message])
         }

@@ -21,8 +21,8 @@ extension ControlService {
             standing: state?.standing(of: accountStore.deviceID),
             epoch: state?.epoch.map(UInt64.init), discovery: core.discovery.kind.rawValue,
             discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: shownPeers(),
-            published: core.apps.store.count, offered: offers().count, tickets: core.tickets(),
-            switches: core.switches.shown, warnings: warnings(),
+            published: apps.store.count, offered: offers().count, tickets: account.tickets(),
+            switches: switches.shown, warnings: warnings(),
             unansweredSince: unansweredSince.map { Double($0) }, savesPower: core.savesPower)
     }
 
@@ -111,15 +111,15 @@ extension ControlService {
     /// `Diagnose`. The worker examines the folder, because its disk may be the problem.
     func diagnose(completion: @escaping (ControlDiagnosis) -> Void) {
         let (folder, configuration) = (core.stored.folder, core.configuration)
-        core.worker.run({ (folder.mode, Self.presence(configuration)) }, on: core.loop) { [weak self] result in
+        core.worker.run({ (folder.mode, Self.presence(configuration)) }, on: loop) { [weak self] result in
             guard let self else { return }
             let (mode, presence) = (try? result.get()) ?? (nil, nil)
             completion(
                 ControlDiagnosis(
-                    stateFolder: core.stored.folder.path, stateMode: mode.map { Int($0) },
+                    stateFolder: folder.path, stateMode: mode.map { Int($0) },
                     openFiles: MachineInfo.openFileLimit, lockedMemory: MachineInfo.lockedMemoryLimit,
                     isIsolated: MachineInfo.isInUserNamespace,
-                    appProblems: core.installed.problems.sorted(),
+                    appProblems: installed.problems.sorted(),
                     members: members(), network: presence?.isPresent, missingInterfaces: presence?.missing,
                     missingAddress: presence?.missingAddress.map { "\($0)" }, notifications: core.notifications.report))
         }
@@ -141,7 +141,7 @@ extension ControlService {
             let member = peers[device]
             return ControlDiagnosis.Member(
                 device: device, name: accountStore.snapshot.name(of: device), online: peers.table[device] != nil,
-                heard: member.heard.map { Double((core.loop.now - $0).components.seconds) }, trouble: member.trouble,
+                heard: member.heard.map { Double((loop.now - $0).components.seconds) }, trouble: member.trouble,
                 clockAhead: !underflow && ahead > Self.clockTolerance ? Double(ahead) : nil)
         }
     }

@@ -20,25 +20,36 @@ final class ControlService {
 
     private let log: Logger
     unowned let core: DaemonCore
+    let loop: EventLoop
     let accountStore: AccountStore
     let peers: Peers
-    private let account: AccountService
+    let apps: AppService
+    let installed: DesktopApps
+    let switches: SwitchController
+    let account: AccountService
     private let pairing: PairingService
     private let networks: NetworkService
     private let history: History
     private var offerTable = OfferTable()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
-    private lazy var changes = ChangeReports(loop: core.loop, service: self)
+    private lazy var changes = ChangeReports(loop: loop, service: self)
 
-    init(log: Logger, core: DaemonCore, account: AccountService, pairing: PairingService, history: History) {
+    init(
+        log: Logger, core: DaemonCore, account: AccountService, pairing: PairingService, networks: NetworkService,
+        history: History
+    ) {
         self.log = log
-        self.account = account
-        self.pairing = pairing
-        networks = NetworkService(core: core)
-        self.history = history
         self.core = core
+        loop = core.loop
         accountStore = core.accountStore
         peers = core.peers
+        apps = core.apps
+        installed = core.installed
+        switches = core.switches
+        self.account = account
+        self.pairing = pairing
+        self.networks = networks
+        self.history = history
     }
 
     /// Returns the current values that `FollowChanges` reports changes of.
@@ -76,7 +87,7 @@ final class ControlService {
             case .removePeer: try changePeers(call, { $0.removing($1) }, { $0.remove($1) })
             case .listActivities: try list(call)
             case .listPublished:
-                call.reply(["activities": .array(core.apps.publications().map { .object($0.json) })])
+                call.reply(["activities": .array(apps.publications().map { .object($0.json) })])
             case .withdraw: try withdraw(call)
             case .watch: try watch(call)
             case .continue: try begin(try ContinueRequest(json: call.parameters), for: call)
@@ -117,18 +128,17 @@ final class ControlService {
         guard let address = StaticAddress(text) else { throw CallError.invalidAddress(text) }
         // An earlier version accepted other addresses, which can still be removed.
         if isNew { _ = try StaticPeer(given: address) }
-        let changed = change(core.peersFile, address)
+        let known = core.peersFile
+        let changed = change(known, address)
         // Adding an existing address succeeds. Removing an absent one fails, because the user may
         // have meant another.
-        guard changed != core.peersFile || changed.addresses.contains(address) else {
+        guard changed != known || changed.addresses.contains(address) else {
             throw CallError.addressNotAdded(text)
         }
-        core.worker.run({ [folder = core.stored.folder] in try folder.store(peers: changed) }, on: core.loop) {
-            [core] result in
+        core.store(changed) { [peers] result in
             switch result {
             case .success:
-                core.peersFile = changed
-                apply(core.peers, address)
+                apply(peers, address)
                 call.reply([:])
             case .failure(let error): call.fail(error)
             }
@@ -170,7 +180,7 @@ final class ControlService {
             throw CallError.noSuchDevice(
                 request.device ?? "", "this is the device itself: omit the device to switch for all others")
         }
-        core.switches.set(request, device: device, live: accountStore.snapshot.live) { result in
+        switches.set(request, device: device, live: accountStore.snapshot.live) { result in
             switch result {
             case .success(let switches): call.reply(switches.json)
             case .failure(let error): call.fail(error)
@@ -186,11 +196,11 @@ final class ControlService {
 
     private func withdraw(_ call: ControlCall) throws {
         let prefix = try Fields(call.parameters).text("activity")
-        switch OfferSelection.choose(core.apps.publications(), prefix: prefix, id: \.id) {
+        switch OfferSelection.choose(apps.publications(), prefix: prefix, id: \.id) {
         case .nothing: throw CallError.noSuchActivity(publishedHere: prefix)
         case .ambiguous(let candidates): throw CallError.ambiguous(prefix, candidates)
         case .one(let activity):
-            try core.apps.withdraw(activity.id)
+            try apps.withdraw(activity.id)
             call.reply(["activity": .string(activity.id.hex)])
         }
     }
@@ -208,7 +218,7 @@ final class ControlService {
     }
 
     /// Returns an activity as it is on offer now.
-    func offered(_ activity: ActivityID, by device: DeviceID) -> ControlActivity? {
+    func offered(_ activity: ActivityID, by device: DeviceID) -> OfferedActivity? {
         shownOffers(of: [device]).first { $0.id == activity }
     }
 
@@ -227,7 +237,7 @@ final class ControlService {
         let names = accountStore.snapshot.names
         let source = request.from.map(names.choose)
         if case .ambiguous(let devices)? = source { throw CallError.ambiguous(request.from ?? "", devices, names) }
-        func isAddressed(_ offer: RemoteOffer) -> Bool {
+        func isAddressed(_ offer: Offer) -> Bool {
             (request.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (source.map { $0 == .one(offer.device) } ?? true)
         }
@@ -243,7 +253,7 @@ final class ControlService {
             // If the requested activity exists but is switched off, that is the reason.
             let hidden = hiddenOffers().filter(isAddressed)
             if case .one(let offer) = OfferSelection.choose(hidden, prefix: prefix, id: { $0.activity.id }),
-                let restriction = core.switches.restriction(.receive, of: offer.activity.type, with: offer.device)
+                let restriction = switches.restriction(.receive, of: offer.activity.type, with: offer.device)
             {
                 throw CallError.switchedOff(restriction)
             }
@@ -258,7 +268,7 @@ final class ControlService {
             let recipient = take ? .caller : try recipient(of: offer.activity).get()
             core.broker.begin(
                 ContinuationBroker.Request(
-                    offer: offer.activity, device: offer.device, origin: peers.origin(of: offer.device),
+                    offer: offer, origin: peers.origin(of: offer.device),
                     recipient: recipient, timeout: request.timeout.flatMap(Self.duration), token: token), for: caller)
         }
     }
@@ -282,12 +292,4 @@ final class ControlService {
         guard seconds.isFinite, seconds > 0 else { return nil }
         return .seconds(min(seconds, maxTimeout))
     }
-}
-
-/// An activity on offer by another device.
-struct RemoteOffer {
-    /// The device that offers it.
-    let device: DeviceID
-    /// The activity in its advert, with its current age.
-    let activity: OfferedActivity
 }

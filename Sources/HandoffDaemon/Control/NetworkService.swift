@@ -14,15 +14,19 @@ final class NetworkService {
     /// listed without names.
     private static let namesTimeout = Duration.seconds(3)
 
-    private unowned let core: DaemonCore
+    private let loop: EventLoop
+    private let networks: NetworkWatch
+    private let desktop: DesktopLink?
 
-    init(core: DaemonCore) {
-        self.core = core
+    init(loop: EventLoop, networks: NetworkWatch, desktop: DesktopLink?) {
+        self.loop = loop
+        self.networks = networks
+        self.desktop = desktop
     }
 
     /// Replies with the present and the known networks.
     func list(_ call: ControlCall) {
-        core.networks.read { [self] result in
+        networks.read { [self] result in
             switch result {
             case .success(let trust): requestNames { call.reply(Self.shown(trust, $0).json) }
             case .failure(let error): call.fail(error)
@@ -37,7 +41,7 @@ final class NetworkService {
         let meant = try fields.optionalText("network")
         let name = try fields.optionalText("name")
         if let name, !Self.isName(name) { throw VarlinkError.invalidParameter("name") }
-        core.networks.read { [self] result in
+        networks.read { [self] result in
             do {
                 let trust = try result.get()
                 let gateway = try Self.choose(meant, in: trust)
@@ -49,7 +53,7 @@ final class NetworkService {
                 requestNames { [self] names in
                     let connection = trust.present.first { $0.hardware == gateway }.flatMap { names[$0.interface] }
                     let name = name ?? connection.flatMap { Self.isName($0) ? $0 : nil } ?? ""
-                    var known = core.networks.trust.known
+                    var known = networks.trust.known
                     guard known.add(gateway, name: name) else {
                         let message = "at most \(NetworksFile.maxEntries) networks can be known; forget some first"
                         return call.fail(CallError.limitExceeded("networks", message))
@@ -69,7 +73,7 @@ final class NetworkService {
     /// Removes a known network, by its id or its name.
     func forget(_ call: ControlCall) throws {
         let meant = try Fields(call.parameters).text("network")
-        let gateways = core.networks.trust.known.entries.filter {
+        let gateways = networks.trust.known.entries.filter {
             $0.gateway == HardwareAddress(meant) || $0.name == meant
         }
         guard let gateway = gateways.first?.gateway else {
@@ -79,7 +83,7 @@ final class NetworkService {
             throw CallError.noSuchNetwork("several networks have this name: specify one by its id")
         }
         requestNames { [self] names in
-            var known = core.networks.trust.known
+            var known = networks.trust.known
             known.remove(gateway)
             store(known, call, names)
         }
@@ -88,14 +92,14 @@ final class NetworkService {
     /// Requests the names of the present networks, by interface, from the desktop. Names that do
     /// not arrive in time are omitted.
     private func requestNames(_ completion: @escaping ([String: String]) -> Void) {
-        guard let desktop = core.desktop else { return completion([:]) }
+        guard let desktop else { return completion([:]) }
         var waiting: (([String: String]) -> Void)? = completion
         func answer(_ names: [String: String]) {
             let completion = waiting
             waiting = nil
             completion?(names)
         }
-        let timer = core.loop.timer(after: Self.namesTimeout) { answer([:]) }
+        let timer = loop.timer(after: Self.namesTimeout) { answer([:]) }
         desktop.call(.getNetworkNames) { result in
             timer.cancel()
             answer((try? NetworkNames(json: result.get()))?.byInterface ?? [:])
@@ -103,9 +107,9 @@ final class NetworkService {
     }
 
     private func store(_ known: NetworksFile, _ call: ControlCall, _ names: [String: String]) {
-        core.networks.store(known) { [core] result in
+        networks.store(known) { [networks] result in
             switch result {
-            case .success: call.reply(Self.shown(core.networks.trust, names).json)
+            case .success: call.reply(Self.shown(networks.trust, names).json)
             case .failure(let error): call.fail(error)
             }
         }

@@ -9,6 +9,7 @@ import HandoffModel
 import HandoffPairingService
 import HandoffState
 import LoopIO
+import Timing
 
 /// The part of the control interface for pairing: opening a window, answering for it, and joining.
 /// Lives on the daemon's loop.
@@ -16,25 +17,43 @@ import LoopIO
 /// One window and one attempt to join exist at a time. Each belongs to the call that started it,
 /// and ends with its connection.
 final class PairingService: InviterDelegate, JoinerDelegate {
+    private let loop: EventLoop
     private let log: Logger
-    private unowned let core: DaemonCore
+    /// The name of this device in the account that it joins.
+    private let name: String
     private let accountStore: AccountStore
+    private let switches: SwitchController
+    private let discovery: PairingDiscovery
+    private let attempts: PairingAttemptLimiterBox
+    private let wallClock: any WallClock
+    /// The configuration in force.
+    private let configuration: () -> Configuration
     /// The open window, and the call that receives its events.
     private var window: (inviter: Inviter, call: ControlCall)?
     /// The attempt to join, and the call that receives its events.
     private var attempt: (joiner: Joiner, call: ControlCall)?
 
-    init(log: Logger, core: DaemonCore) {
+    init(
+        loop: EventLoop, log: Logger, name: String, accountStore: AccountStore, switches: SwitchController,
+        discovery: PairingDiscovery, attempts: PairingAttemptLimiterBox, wallClock: any WallClock,
+        configuration: @escaping () -> Configuration
+    ) {
+        self.loop = loop
         self.log = log
-        self.core = core
-        accountStore = core.accountStore
+        self.name = name
+        self.accountStore = accountStore
+        self.switches = switches
+        self.discovery = discovery
+        self.attempts = attempts
+        self.wallClock = wallClock
+        self.configuration = configuration
     }
 
     /// Opens a window.
     func pair(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let isAutomatic = try Fields(call.parameters).optionalFlag("automatic") ?? false
-        if let restriction = core.switches.networkRestriction { throw CallError.switchedOff(restriction) }
+        if let restriction = switches.networkRestriction { throw CallError.switchedOff(restriction) }
         guard window == nil else { throw PairingFailure.windowOpen.callError }
         try requireKey()
         let inviter = try makeInviter(isAutomatic: isAutomatic)
@@ -80,7 +99,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let request = try JoinRequest(json: call.parameters)
         try accountStore.requireNoAccount(accountStore.state)
-        if let restriction = core.switches.networkRestriction { throw CallError.switchedOff(restriction) }
+        if let restriction = switches.networkRestriction { throw CallError.switchedOff(restriction) }
         guard attempt == nil else { throw PairingFailure.joining.callError }
         let joiner = try makeJoiner(request)
         attempt = (joiner, call)
@@ -139,12 +158,11 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     /// Returns a window that is not open yet.
     private func makeInviter(isAutomatic: Bool) throws -> Inviter {
         // A configuration without a fixed port for the daemon applies to the window too.
-        let ports = core.configuration.port == .any ? nil : BoundPort.defaultPorts
+        let ports = configuration().port == .any ? nil : BoundPort.defaultPorts
         do {
             return try Inviter(
                 isAutomatic: isAutomatic, ports: ports, addresses: pairingAddresses,
-                pairingDiscovery: core.pairingDiscovery, accountStore: accountStore,
-                attempts: core.pairingAttempts, loop: core.loop, log: log)
+                pairingDiscovery: discovery, accountStore: accountStore, attempts: attempts, loop: loop, log: log)
         } catch {
             throw PairingFailure.cannotOpen("\(error)").callError
         }
@@ -154,16 +172,15 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     private func makeJoiner(_ request: JoinRequest) throws -> Joiner {
         do {
             return try Joiner(
-                request, name: core.name, addresses: pairingAddresses, pairingDiscovery: core.pairingDiscovery,
-                accountStore: accountStore,
-                wallClock: core.wallClock,
-                loop: core.loop, log: log)
+                request, name: name, addresses: pairingAddresses, pairingDiscovery: discovery,
+                accountStore: accountStore, wallClock: wallClock, loop: loop, log: log)
         } catch let failure as PairingFailure {
             throw failure.callError
         }
     }
 
     private var pairingAddresses: PairingAddresses {
-        PairingAddresses(only: core.configuration.address, interfaces: core.configuration.interfaces)
+        let configuration = configuration()
+        return PairingAddresses(only: configuration.address, interfaces: configuration.interfaces)
     }
 }

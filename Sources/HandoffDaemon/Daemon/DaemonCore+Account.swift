@@ -2,6 +2,7 @@ import HandoffAccount
 import HandoffControl
 import HandoffDesktopClient
 import HandoffDiscovery
+import HandoffHandlers
 import HandoffLog
 import HandoffModel
 import HandoffPairingService
@@ -55,15 +56,29 @@ extension DaemonCore {
         if !present.hasLeft(accountStore.deviceID) { notifications.excluded(because: words) }
     }
 
-    /// Returns the exported account files that are still valid.
-    func tickets() -> [ControlTicket] {
-        guard let state = accountStore.state else { return [] }
-        let now = wallClock.unixSeconds
-        return state.view.openTickets.map { ticket in
-            let export = state.exports.first { $0.ticket == ticket.id }
-            return ControlTicket(
-                id: ticket.id.hex, device: ticket.issuer, mine: ticket.issuer == accountStore.deviceID,
-                age: export.map { Double($0.age(at: now)) })
+    /// Deletes the account that this device has left, and creates a new identity, with which the
+    /// next core starts.
+    ///
+    /// - Parameters:
+    /// - told: the members that know that this device has left.
+    /// - completion: receives these members, before the next core starts.
+    func resetIdentity(
+        told: Set<DeviceID>, completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void
+    ) {
+        worker.run({ [folder = stored.folder] in try folder.resetIdentity() }, on: loop) { [weak self] result in
+            guard let self else { return }
+            switch result {
+            case .success(let identity):
+                let next = stored.renewed(
+                    identity: identity, boot: boot, peers: peersFile, apps: appSwitches,
+                    claims: installed.registry.history, switches: switches.switches, networks: networks.trust.known)
+                completion(.success(told))
+                // After the reply, which is sent while the connections of the clients end.
+                loop.later { [weak self] in self?.onLeft?(next) }
+            case .failure(let error):
+                log.error("Cannot delete the account that this device has left", ["error": "\(error)"])
+                completion(.failure(error))
+            }
         }
     }
 }

@@ -13,9 +13,9 @@ import LoopIO
 /// The local offers and apps, as far as they are enabled.
 extension DaemonCore {
     /// The local offers that may be announced, most recent first.
-    var localOffers: [OfferedActivity] {
+    var localOffers: [LocalOffer] {
         guard switches.allows(.advertise) else { return [] }
-        return apps.offers().filter { switches.policy.forbids($0.type) == nil }
+        return apps.offers().filter { switches.policy.forbids($0.activity.type) == nil }
     }
 
     /// Passes on which apps the user has disabled or the administrator forbids.
@@ -30,13 +30,27 @@ extension DaemonCore {
         control.offersChanged()
     }
 
-    /// Applies the sets of disabled and muted apps. A disabled app offers and continues nothing. A
-    /// muted app has no notifications.
-    func takeAppSwitches(_ switches: AppSwitches) {
-        appSwitches = switches
-        disableApps()
-        peers.offersChanged()
-        control.offersChanged()
+    /// Applies the sets of disabled and muted apps once they are stored. A disabled app offers and
+    /// continues nothing. A muted app has no notifications.
+    func store(_ switches: AppSwitches, completion: @escaping (Result<Void, any Error>) -> Void) {
+        worker.run({ [folder = stored.folder] in try folder.store(apps: switches) }, on: loop) { [weak self] result in
+            guard let self else { return }
+            if case .success = result {
+                appSwitches = switches
+                disableApps()
+                peers.offersChanged()
+                control.offersChanged()
+            }
+            completion(result)
+        }
+    }
+
+    /// Replaces the addresses that were added by command once they are stored.
+    func store(_ peers: PeersFile, completion: @escaping (Result<Void, any Error>) -> Void) {
+        worker.run({ [folder = stored.folder] in try folder.store(peers: peers) }, on: loop) { [self] result in
+            if case .success = result { peersFile = peers }
+            completion(result)
+        }
     }
 
     /// Stores the order in which apps made their claims. Without it only the order differs after a

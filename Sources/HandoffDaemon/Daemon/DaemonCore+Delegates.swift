@@ -36,11 +36,11 @@ extension DaemonCore: PeersDelegate {
     }
 
     func answer(_ request: PeerRequest, over link: PeerLink) {
-        service.answer(request, over: link)
+        handover.answer(request, from: link.device) { link.respond(to: request.id, with: $0) }
     }
 
     func handle(_ notice: PeerNotice, from device: DeviceID) {
-        service.handle(notice, from: device)
+        handover.handle(notice, from: device)
     }
 
     func acceptStream(_ connection: PeerConnection, from device: DeviceID) {
@@ -57,8 +57,6 @@ extension DaemonCore: DesktopAppsDelegate {
 
 /// The events of local apps.
 extension DaemonCore: AppServiceDelegate {
-    var deviceName: String { snapshot.label(of: accountStore.deviceID) }
-
     func isEnabled(_ app: String) -> Bool { installed.registry.isEnabled(app) }
 
     func restriction(of app: String) -> String? {
@@ -94,7 +92,7 @@ extension DaemonCore: AppServiceDelegate {
     func ownOffersChanged() {
         peers.offersChanged()
         control.reviewChanges()
-        apps.payloads.reviewRecords()
+        handover.reviewRecords()
     }
 
     func handlersChanged() {

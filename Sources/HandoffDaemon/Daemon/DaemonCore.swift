@@ -147,8 +147,7 @@ final class DaemonCore {
         loop: loop, worker: (try? Worker(name: "history")) ?? worker, log: log.named("history"),
         file: HistoryFile(stored.folder), wallClock: wallClock)
 
-    /// Answers the requests of the other devices.
-    private(set) lazy var service: PeerService = PeerService(
+    private(set) lazy var handover: HandoverService = HandoverService(
         log: log, name: name, accountStore: accountStore, peers: peers, switches: switches, apps: apps,
         streams: streams, history: history)
 
@@ -172,11 +171,15 @@ final class DaemonCore {
     private(set) lazy var accountFiles: AccountFileService = AccountFileService(
         loop: loop, worker: worker, log: log.named("account"), accountStore: accountStore, name: name, peers: peers)
 
-    private(set) lazy var pairing: PairingService = PairingService(log: log.named("pairing"), core: self)
+    private(set) lazy var pairing: PairingService = PairingService(
+        loop: loop, log: log.named("pairing"), name: name, accountStore: accountStore, switches: switches,
+        discovery: pairingDiscovery, attempts: pairingAttempts, wallClock: wallClock,
+        configuration: { [unowned self] in configuration })
 
     private(set) lazy var control: ControlService = ControlService(
-        log: log.named("control"), core: self, account: AccountService(core: self), pairing: pairing,
-        history: history)
+        log: log.named("control"), core: self,
+        account: AccountService(core: self, files: accountFiles, removals: removals, wallClock: wallClock),
+        pairing: pairing, networks: NetworkService(loop: loop, networks: networks, desktop: desktop), history: history)
 
     /// The account as the network uses it.
     var snapshot: AccountSnapshot { accountStore.snapshot }

@@ -3,7 +3,7 @@ package import HandoffModel
 
 /// The offers of other devices as clients last received them. Computes the changes. Plain values.
 package struct OfferTable: Sendable {
-    private var shown: [DeviceID: [ActivityID: ControlActivity]] = [:]
+    private var shown: [DeviceID: [ActivityID: OfferedActivity]] = [:]
 
     /// A table without offers.
     package init() {}
@@ -15,8 +15,8 @@ package struct OfferTable: Sendable {
     /// - devices: the devices whose offers these are; nil if they are all. The offers of other
     ///   devices stay unchanged, at no cost.
     /// - Returns: the changes, removals first. A change of age alone is not reported.
-    package mutating func update(_ offers: [ControlActivity], of devices: Set<DeviceID>? = nil) -> [WatchEvent] {
-        var former: [DeviceID: [ActivityID: ControlActivity]] = [:]
+    package mutating func update(_ offers: [OfferedActivity], of devices: Set<DeviceID>? = nil) -> [WatchEvent] {
+        var former: [DeviceID: [ActivityID: OfferedActivity]] = [:]
         for device in devices ?? Set(shown.keys) { former[device] = shown.removeValue(forKey: device) }
         var changes: [WatchEvent] = []
         for offer in offers {

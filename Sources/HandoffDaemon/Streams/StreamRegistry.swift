@@ -5,7 +5,8 @@ package import Timing
 /// The rights to open streams: continuations on this device, and tickets issued to other devices.
 /// Plain values; time is a parameter.
 package struct StreamRegistry: Sendable {
-    /// An activity of another device that is continued here.
+    /// The right to open streams of an activity of another device that is continued here. It contains
+    /// nothing of the activity's content.
     package struct Continued: Sendable, Equatable {
         /// Its origin.
         package let device: DeviceID

@@ -2,9 +2,12 @@ package import HandoffControl
 package import HandoffHandlers
 package import HandoffModel
 
-/// An offered activity, prepared for notifications. Plain values. Texts are one line and safe to
-/// show. They are computed on access, because of hundreds of offers only the newest of a device is
-/// shown.
+/// An offered activity, prepared for notifications. Plain values.
+///
+/// The texts of the other device are private. They can be read only as one line that is safe to
+/// show. These lines are computed on access, because of hundreds of offers only the newest of a
+/// device is shown. The age is omitted, so that two values are equal unless the notification
+/// changes.
 package struct NotificationOffer: Sendable, Equatable {
     /// The device that offers the activity.
     package let device: DeviceID
@@ -27,7 +30,7 @@ package struct NotificationOffer: Sendable, Equatable {
     package let isSent: Bool
 
     /// Nil for an offer that no app opens here.
-    package init?(_ offer: ControlActivity) {
+    package init?(_ offer: OfferedActivity) {
         switch offer.opens.kind {
         case .nothing: return nil
         case .app: isPage = false

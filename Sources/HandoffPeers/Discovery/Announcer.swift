@@ -23,6 +23,7 @@ struct Announcer {
         }
     }
 
+    /// The announced content. Contents are equal if they are the same for the other devices.
     struct Content: Equatable {
         var label: Label
         /// Included in any announcement. A change alone causes none: rosters are kept equal over
@@ -30,17 +31,17 @@ struct Announcer {
         var rosterDigest: [UInt8]
         var leaveReason: LeaveReason?
         /// Includes activities that are offered to one device only.
-        var activities: [OfferedActivity]
+        var offers: [LocalOffer]
 
-        var forAll: [OfferedActivity] { activities.filter { $0.recipient == nil } }
+        /// The activities that are offered to all devices.
+        var forAll: [ActivitySummary] { offers.filter { $0.recipient == nil }.map(\.activity) }
 
         /// Returns true if the activities are the same, except for their ages.
         func offersSame(as other: Content) -> Bool {
-            leaveReason == other.leaveReason && activities.count == other.activities.count
-                && zip(activities, other.activities).allSatisfy { $0.hasSameContent(as: $1) }
+            leaveReason == other.leaveReason && offers.count == other.offers.count
+                && zip(offers, other.offers).allSatisfy { $0.hasSameContent(as: $1) }
         }
 
-        /// Returns true if the two are the same for the other devices.
         static func == (left: Content, right: Content) -> Bool {
             left.label == right.label && left.offersSame(as: right)
         }
@@ -75,7 +76,7 @@ struct Announcer {
     ///   announcement would expire or has other receivers.
     /// - Returns: the kind of the change; nil without a change. Then there is no new number or
     ///   signature.
-    mutating func announce(_ content: Content, renewed: Change? = nil) throws -> Change? {
+    mutating func update(_ content: Content, renewed: Change? = nil) throws -> Change? {
         guard renewed != nil || content != self.content else { return nil }
         let offersSame = self.content.map(content.offersSame) ?? false
         let change: Change = offersSame && renewed != .offers ? .other : .offers
@@ -104,8 +105,8 @@ struct Announcer {
     /// Returns the announcement for one device, with the activities offered only to it, under the
     /// same number.
     func advert(for device: DeviceID) throws -> SignedAdvert? {
-        guard let content, content.activities.contains(where: { $0.recipient == device }) else { return advert }
-        return try announcement(content.activities.filter { $0.isAddressed(for: device) }).map {
+        guard let content, content.offers.contains(where: { $0.recipient == device }) else { return advert }
+        return try announcement(content.offers.filter { $0.isAddressed(to: device) }.map(\.activity)).map {
             try SignedAdvert($0, label: content.label, key: speaker.key)
         }
     }
@@ -131,7 +132,7 @@ struct Announcer {
         guard let content else { return nil }
         let shown = listsActivities ? content.forAll : []
         let key = sealing.keys.beacon
-        return try announcement(shown, hasMore: shown.count < content.activities.count).map {
+        return try announcement(shown, hasMore: shown.count < content.offers.count).map {
             let signed = try BeaconSeal.sign(
                 $0, period: sealing.period, addresses: sealing.addresses, label: content.label, beaconKey: key,
                 key: speaker.key)
@@ -143,9 +144,9 @@ struct Announcer {
 
     /// Signs the same content again under the same number with current ages, for a device that is
     /// greeted late.
-    mutating func refreshAges(_ activities: [OfferedActivity]) throws {
+    mutating func refreshAges(_ offers: [LocalOffer]) throws {
         guard var content, content.leaveReason == nil else { return }
-        content.activities = activities
+        content.offers = offers
         guard content == self.content else { return }
         self.content = content
         try sign()
@@ -183,7 +184,7 @@ struct Announcer {
         position = Self.next(position)
     }
 
-    private func announcement(_ activities: [OfferedActivity], hasMore: Bool = false) -> Announcement? {
+    private func announcement(_ activities: [ActivitySummary], hasMore: Bool = false) -> Announcement? {
         guard let content else { return nil }
         var announcement = Announcement(
             deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,

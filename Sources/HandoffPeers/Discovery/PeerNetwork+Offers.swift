@@ -17,13 +17,13 @@ extension PeerNetwork {
 
     /// Returns the announced offers: none while this device leaves, lacks the key in force, or is
     /// configured to advertise nothing.
-    func announcedOffers() -> [OfferedActivity] {
+    func announcedOffers() -> [LocalOffer] {
         leaveReason != nil || !snapshot.isCurrent || advertising.reach == .none ? [] : shownOffers()
     }
 
     /// Returns the offers announced to one device.
-    func announcedOffers(to device: DeviceID) -> [OfferedActivity] {
-        unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isAddressed(for: device) }
+    func announcedOffers(to device: DeviceID) -> [LocalOffer] {
+        unadvertised.contains(device) ? [] : announcedOffers().filter { $0.isAddressed(to: device) }
     }
 
     /// True if the beacon, which all members read, lists activities.
@@ -47,13 +47,13 @@ extension PeerNetwork {
         }
     }
 
-    private func shownOffers() -> [OfferedActivity] {
+    private func shownOffers() -> [LocalOffer] {
         let offers = peers?.delegate?.localOffers ?? []
         guard !advertising.showsTitles else { return offers }
-        return offers.map {
-            OfferedActivity(
-                id: $0.id, type: $0.type, title: nil, team: $0.team, supportsStreams: $0.supportsStreams,
-                hasWebpageURL: $0.hasWebpageURL, age: $0.age, recipient: $0.recipient)
+        return offers.map { offer in
+            var untitled = offer
+            untitled.activity.title = nil
+            return untitled
         }
     }
 }

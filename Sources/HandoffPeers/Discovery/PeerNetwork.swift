@@ -265,11 +265,11 @@ final class PeerNetwork {
     func announce(renewed: Announcer.Change? = nil) {
         guard let label = labels.label, snapshot.held != nil, !hasDuplicateIdentity, !isSilent else { return }
         let content = Announcer.Content(
-            label: label, rosterDigest: snapshot.rosterDigest, leaveReason: leaveReason, activities: announcedOffers())
+            label: label, rosterDigest: snapshot.rosterDigest, leaveReason: leaveReason, offers: announcedOffers())
         let change: Announcer.Change
         do {
-            guard let announced = try announcer.announce(content, renewed: renewed) else { return }
-            change = announced
+            guard let made = try announcer.update(content, renewed: renewed) else { return }
+            change = made
         } catch {
             log.fault("Cannot sign an announcement", ["error": "\(error)"])
             return

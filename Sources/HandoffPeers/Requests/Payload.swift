@@ -16,7 +16,7 @@ package struct Payload: Sendable {
 
     /// Returns true if it has the type and team of the offer, by which the user and this device
     /// chose the handler.
-    package func fits(_ offer: OfferedActivity) -> Bool {
+    package func fits(_ offer: ActivitySummary) -> Bool {
         guard content.type == offer.type else { return false }
         switch (content.team, offer.team) {
         case (nil, nil): return true

@@ -30,7 +30,7 @@ package struct Announcement: Sendable, Equatable {
     package let listSeq: UInt32
 
     /// The offered activities, most recent first. The encoded form contains as many as fit.
-    package let activities: [OfferedActivity]
+    package let activities: [ActivitySummary]
 
     /// True if the announcement and its activities have the reserved flag, which receivers ignore.
     package var isGreased = false
@@ -42,7 +42,7 @@ package struct Announcement: Sendable, Equatable {
     /// range, or the activities are newer than the announcement.
     package init?(
         deviceID: DeviceID, position: Position, port: UInt16, kind: DeviceKind, leaveReason: LeaveReason? = nil,
-        hasMore: Bool = false, rosterDigest: [UInt8], listSeq: UInt32, activities: [OfferedActivity]
+        hasMore: Bool = false, rosterDigest: [UInt8], listSeq: UInt32, activities: [ActivitySummary]
     ) {
         guard rosterDigest.count == Self.digestCount, port != 0, listSeq <= position.seq,
             (1...Position.maxGeneration).contains(position.generation)
@@ -151,10 +151,10 @@ extension Announcement {
         let flags = try reader.u8()
         let digest = try reader.bytes(Self.digestCount)
         let listSeq = try reader.u32()
-        var activities: [OfferedActivity] = []
+        var activities: [ActivitySummary] = []
         var ids: Set<ActivityID> = []
         for _ in 0..<(try reader.u8()) {
-            let activity = try OfferedActivity(reading: &reader)
+            let activity = try ActivitySummary(reading: &reader)
             guard ids.insert(activity.id).inserted else { throw .malformed }
             activities.append(activity)
         }

@@ -9,12 +9,12 @@ package struct ActivityList: Sendable, Equatable {
     package let position: Position
 
     /// All offered activities, most recent first.
-    package let activities: [OfferedActivity]
+    package let activities: [ActivitySummary]
 
     /// The maximum number of activities that one device may offer.
     package static let maxCount = 1024
 
-    package init(position: Position, activities: [OfferedActivity]) {
+    package init(position: Position, activities: [ActivitySummary]) {
         self.position = position
         self.activities = activities
     }
@@ -38,10 +38,10 @@ package struct ActivityList: Sendable, Equatable {
         guard let elements = json["activities"]?.array, elements.count <= Self.maxCount else {
             throw .field("activities")
         }
-        var activities: [OfferedActivity] = []
+        var activities: [ActivitySummary] = []
         var ids: Set<ActivityID> = []
         for element in elements {
-            guard let object = element.object, let activity = try? OfferedActivity(json: object) else { continue }
+            guard let object = element.object, let activity = try? ActivitySummary(json: object) else { continue }
             guard ids.insert(activity.id).inserted else { throw .field("id") }
             activities.append(activity)
         }

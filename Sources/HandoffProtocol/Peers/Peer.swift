@@ -36,7 +36,7 @@ package struct Peer: Sendable, Equatable {
     package internal(set) var rosterDigest: [UInt8]
 
     /// Its offers, most recent first.
-    package internal(set) var offers: [PeerOffer] = [] {
+    package internal(set) var offers: [Offer] = [] {
         didSet { firstExpiry = offers.lazy.map(\.expires).min() }
     }
 
@@ -85,20 +85,23 @@ package struct Peer: Sendable, Equatable {
     }
 }
 
-/// An activity that a device offers, with its expiration.
-package struct PeerOffer: Sendable, Equatable {
+/// An activity on offer by another device.
+package struct Offer: Sendable, Equatable {
+    /// The device that offers it.
+    package let device: DeviceID
+
     /// The activity as announced.
-    package let activity: OfferedActivity
+    package let activity: ActivitySummary
 
     /// The time at which it was received, from which its age increases.
     package let received: MonotonicInstant
 
     /// The time at which it expires without renewal.
-    package let expires: MonotonicInstant
+    package internal(set) var expires: MonotonicInstant
 
-    /// Returns the time since the activity became current, as of `now`.
-    package func age(at now: MonotonicInstant) -> Duration {
-        .seconds(Int64(activity.age)) + now.duration(since: received)
+    /// Returns the age of the activity at `now`, in whole seconds.
+    package func age(at now: MonotonicInstant) -> UInt32 {
+        UInt32(clamping: (.seconds(Int64(activity.age)) + now.duration(since: received)).components.seconds)
     }
 }
 
@@ -160,16 +163,11 @@ extension Peer {
         instances.insert(instance)
     }
 
-    /// Creates offers from newly received activities.
-    static func offers(
-        _ activities: [OfferedActivity], received: MonotonicInstant, expires: MonotonicInstant
-    ) -> [PeerOffer] {
-        activities.map { PeerOffer(activity: $0, received: received, expires: expires) }
-    }
-
-    /// Returns the same offers, valid until `end`.
-    static func renewed(_ offers: [PeerOffer], until end: MonotonicInstant) -> [PeerOffer] {
-        offers.map { PeerOffer(activity: $0.activity, received: $0.received, expires: end) }
+    /// Returns offers of the device for newly received activities.
+    func offers(
+        _ activities: [ActivitySummary], received: MonotonicInstant, expires: MonotonicInstant
+    ) -> [Offer] {
+        activities.map { Offer(device: deviceID, activity: $0, received: received, expires: expires) }
     }
 
     private mutating func setLabel(_ new: Label) {
@@ -189,21 +187,30 @@ extension Peer {
     }
 }
 
-extension [PeerOffer] {
+extension [Offer] {
+    /// Returns the same offers, valid until `end`.
+    func renewed(until end: MonotonicInstant) -> [Offer] {
+        map { offer in
+            var renewed = offer
+            renewed.expires = end
+            return renewed
+        }
+    }
+
     /// Returns the offers of activities that are not among `others`.
-    func excluding(_ others: [PeerOffer]) -> [PeerOffer] {
+    func excluding(_ others: [Offer]) -> [Offer] {
         let ids = Set(others.map(\.activity.id))
         return filter { !ids.contains($0.activity.id) }
     }
 
     /// The first offers, as many as are kept of one device. A device that lists new activities in
     /// every announcement, and always announces more, must not fill the memory.
-    var bounded: [PeerOffer] {
+    var bounded: [Offer] {
         count > Peer.maxOffers ? Array(prefix(Peer.maxOffers)) : self
     }
 
     /// Returns true if both contain the same activities in the same order, ignoring ages.
-    func hasSameContent(as other: [PeerOffer]) -> Bool {
+    func hasSameContent(as other: [Offer]) -> Bool {
         count == other.count && zip(self, other).allSatisfy { $0.activity.hasSameContent(as: $1.activity) }
     }
 }

@@ -109,7 +109,7 @@ extension PeerTable {
             return .new(isFirst: false, changes: [])
         }
         var peer = Peer(announcement, label: label, received: received)
-        peer.offers = Peer.offers(announcement.activities, received: now, expires: received + lifetime)
+        peer.offers = peer.offers(announcement.activities, received: now, expires: received + lifetime)
         endSearch(for: &peer)
         peers[id] = peer
         traces[id] = nil
@@ -142,9 +142,9 @@ extension PeerTable {
         if peer.update(announcement, label: label, at: now) { changes.append(.changed(id)) }
         if peer.isComplete {
             // The whole list is unchanged. The announcement may have room for only part of it.
-            peer.offers = Peer.renewed(peer.offers, until: now + lifetime)
+            peer.offers = peer.offers.renewed(until: now + lifetime)
         } else {
-            let fresh = Peer.offers(announcement.activities, received: now, expires: now + lifetime)
+            let fresh = peer.offers(announcement.activities, received: now, expires: now + lifetime)
             // Omitted activities may still be on offer. They stay until the whole list arrives or
             // they expire.
             peer.offers = announcement.hasMore ? (fresh + peer.offers.excluding(fresh)).bounded : fresh
@@ -166,7 +166,7 @@ extension PeerTable {
         peer.label = label
         if !peer.isComplete, announcement.leaveReason == nil {
             let end = peer.renewed + lifetime
-            let listed = Peer.offers(announcement.activities, received: now, expires: end)
+            let listed = peer.offers(announcement.activities, received: now, expires: end)
             peer.offers = announcement.hasMore ? (peer.offers + listed.excluding(peer.offers)).bounded : listed
             if !announcement.hasMore { peer.listedSeq = announcement.position.seq }
         }

@@ -54,7 +54,7 @@ extension PeerTable {
         if let seq = peer.listSeq, list.position.seq < seq { return peer.isComplete ? [] : [.moreToFetch(id)] }
         if let listed = peer.listedSeq, list.position.seq < listed { return [] }
         let before = peer.offers
-        peer.offers = Peer.offers(list.activities, received: now, expires: now + lifetime).bounded
+        peer.offers = peer.offers(list.activities, received: now, expires: now + lifetime).bounded
         peer.listedSeq = list.position.seq
         peer.listSeq = peer.listSeq ?? list.position.seq
         peer.renewed = now

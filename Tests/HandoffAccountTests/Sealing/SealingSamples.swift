@@ -27,12 +27,12 @@ struct SealingSamples {
     }
 
     static func announcement(by key: SigningKey, seq: UInt32, activities: Int = 2) throws -> Announcement {
-        let first = OfferedActivity(
+        let first = ActivitySummary(
             id: try #require(ActivityID(bytes: 0x50...0x5F)),
             type: try #require(ActivityType("com.example.notes.edit")),
             title: "Café list", team: "TEAM42", supportsStreams: true, hasWebpageURL: true, age: 12)
         let others = try (1..<max(activities, 1)).map {
-            OfferedActivity(
+            ActivitySummary(
                 id: try #require(ActivityID(bytes: [UInt8](repeating: UInt8($0), count: 16))), type: .browsingWeb,
                 title: nil, team: nil, supportsStreams: false, hasWebpageURL: true, age: 3600)
         }

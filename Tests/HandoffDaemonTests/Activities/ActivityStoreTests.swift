@@ -48,7 +48,7 @@ struct ActivityStoreTests {
             try store.becomeCurrent(first, session: "a", offer: first, now: start) == [
                 .offersChanged, .requestSave(first),
             ])
-        #expect(store.offers(now: start).map(\.id) == [first])
+        #expect(store.offers(now: start).map(\.activity.id) == [first])
     }
 
     @Test func `activities that are sent to a device are offered in addition to the current one`() throws {
@@ -62,7 +62,7 @@ struct ActivityStoreTests {
             _ = try store.becomeCurrent(id, session: "a", offer: id, now: start)
         }
         // Of the last two, which are for all devices, the second replaced the first.
-        #expect(Set(store.offers(now: start).map(\.id)) == Set(ids.prefix(32) + [ids[33]]))
+        #expect(Set(store.offers(now: start).map(\.activity.id)) == Set(ids.prefix(32) + [ids[33]]))
         #expect(try store.resign(ids[0], session: "a") == [.offersChanged])
         #expect(store.offers(now: start).count == 32)
     }
@@ -146,7 +146,7 @@ struct ActivityStoreTests {
             try content(), id: second, session: "a", group: .process(1), needsSave: false, answersSaves: true)
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         _ = try store.becomeCurrent(second, session: "a", offer: second, now: start)
-        #expect(store.offers(now: start).map(\.id) == [second])
+        #expect(store.offers(now: start).map(\.activity.id) == [second])
         #expect(store.offered(first) == nil)
     }
 
@@ -159,7 +159,7 @@ struct ActivityStoreTests {
                 recipient: DeviceID(checked: Array(repeating: 9, count: 16)))
         }
         for id in ids { _ = try store.becomeCurrent(id, session: "a", offer: id, now: start) }
-        #expect(store.offers(now: start).map(\.id) == ids.reversed())
+        #expect(store.offers(now: start).map(\.activity.id) == ids.reversed())
     }
 
     @Test func `of several apps, the most recent offer is first`() throws {
@@ -169,8 +169,8 @@ struct ActivityStoreTests {
         _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
         let later = start.advanced(by: .seconds(5))
         _ = try store.becomeCurrent(second, session: "b", offer: second, now: later)
-        #expect(store.offers(now: later).map(\.id) == [second, first])
-        #expect(store.offers(now: later).map(\.age) == [0, 5])
+        #expect(store.offers(now: later).map(\.activity.id) == [second, first])
+        #expect(store.offers(now: later).map(\.activity.age) == [0, 5])
     }
 
     @Test func `a resigned activity is unknown under its previous id`() throws {

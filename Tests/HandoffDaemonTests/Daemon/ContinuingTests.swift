@@ -147,6 +147,21 @@ import Testing
         #expect(incomplete["advice"] == "no device can continue it: its userInfo lacks chapter")
     }
 
+    @Test func `the advice refers to the size that is sent`() throws {
+        let editor = try desk.attach("Editor")
+        var activity = Note.activity("")
+        let empty = try activity.content().encodedPayload().encodedCount
+        activity.userInfo = Note.userInfo(String(repeating: "x", count: desk.configuration.payloadLimit - empty))
+        let reply = try desk.open(
+            AppMethod.publish.rawValue, ["session": .string(editor.session), "activity": .object(activity.json)]
+        ).result()
+        guard case .published(let id, let advice) = try AppEvent(json: reply) else { throw UnexpectedEvent() }
+        #expect(advice?.contains("no other device can continue it (error 4611)") ?? false, "\(advice ?? "none")")
+        try editor.call(.becomeCurrent, id)
+        try awaitOffers(1)
+        #expect(try couch.continue(ContinueRequest(take: true)).failure().reason == "tooLarge")
+    }
+
     @Test func `an answer counts once`() throws {
         _ = try desk.publish(Note.activity("once"))
         let viewer = try couch.attach("Viewer", types: Note.type)

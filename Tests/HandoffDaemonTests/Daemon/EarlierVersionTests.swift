@@ -31,8 +31,8 @@ import Testing
         try fleet.settle(devices)
     }
 
-    private static func activity(titled title: String) throws -> OfferedActivity {
-        OfferedActivity(
+    private static func activity(titled title: String) throws -> ActivitySummary {
+        ActivitySummary(
             id: try #require(ActivityID(bytes: [UInt8](repeating: 5, count: ActivityID.byteCount))),
             type: try #require(ActivityType("com.example.notes.edit")), title: title, team: nil, supportsStreams: false,
             hasWebpageURL: false, age: 1)

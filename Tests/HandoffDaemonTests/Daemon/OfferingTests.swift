@@ -62,7 +62,7 @@ import Testing
         let editor = try desk.attach("Editor")
         let id = try editor.engage(Note.activity("Letter"))
         #expect(try watcher.added().id == id)
-        let listed: [ControlPublication] = try Fields(try desk.call(.listPublished)).value("activities")
+        let listed: [PublishedActivity] = try Fields(try desk.call(.listPublished)).value("activities")
         #expect(listed.map(\.id) == [id])
         #expect(listed.first?.app == "Editor" && listed.first?.offered == true)
 

@@ -10,8 +10,8 @@ struct OfferTableTests {
 
     private func offer(
         _ activity: UInt8, of device: UInt8, title: String = "Draft", age: Double = 0
-    ) throws -> ControlActivity {
-        ControlActivity(
+    ) throws -> OfferedActivity {
+        OfferedActivity(
             id: Sample.activityID(activity), type: try #require(ActivityType("com.example.reading")), title: title,
             team: nil,
             device: Sample.device(device), deviceName: "Telephone", deviceKind: .phone, streams: false,

@@ -89,7 +89,7 @@ final class PeersNetwork {
 
     /// Connects a device to another one.
     func connect(_ device: TestPeers, to other: TestPeers) throws {
-        device.peers.notifyOrigin(other.id, "test", try offer("connected").id)
+        device.peers.notifyOrigin(other.id, "test", try offer("connected").activity.id)
         try run("the link") { device.peers.isConnected(other.id) && other.peers.isConnected(device.id) }
     }
 
@@ -114,9 +114,10 @@ final class PeersNetwork {
 }
 
 /// Returns an offer with a title.
-func offer(_ title: String, to recipient: DeviceID? = nil) throws -> OfferedActivity {
-    OfferedActivity(
+func offer(_ title: String, to recipient: DeviceID? = nil) throws -> LocalOffer {
+    let summary = ActivitySummary(
         id: try #require(ActivityID(bytes: Randomness.bytes(ActivityID.byteCount))),
         type: try #require(ActivityType("org.example.note")), title: title, team: nil, supportsStreams: false,
-        hasWebpageURL: false, age: 0, recipient: recipient)
+        hasWebpageURL: false, age: 0, isSent: recipient != nil)
+    return LocalOffer(summary, recipient: recipient)
 }

@@ -44,7 +44,7 @@ final class TestPeers {
     private let sink = MemorySink()
     private var runningParts: Running?
     /// The local offers.
-    var offers: [OfferedActivity] = []
+    var offers: [LocalOffer] = []
     var unadvertisedDevices: Set<DeviceID> = []
     /// The answer to each request.
     var answer = PeerResponse.Outcome.result([:])
@@ -128,7 +128,7 @@ final class TestPeers {
     }
 
     /// Announces these offers.
-    func offer(_ offers: [OfferedActivity]) {
+    func offer(_ offers: [LocalOffer]) {
         self.offers = offers
         peers.offersChanged()
     }
@@ -167,7 +167,7 @@ final class TestPeers {
 }
 
 extension TestPeers: PeersDelegate {
-    var localOffers: [OfferedActivity] {
+    var localOffers: [LocalOffer] {
         record(.offersRead)
         return offers
     }

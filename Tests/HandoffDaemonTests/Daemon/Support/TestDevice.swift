@@ -198,9 +198,9 @@ final class TestDevice {
         return try list.map { try ControlDevice(json: try #require($0.object)) }
     }
 
-    func offers() throws -> [ControlActivity] {
+    func offers() throws -> [OfferedActivity] {
         let list = try #require(try call(.listActivities)["activities"]?.array)
-        return try list.map { try ControlActivity(json: try #require($0.object)) }
+        return try list.map { try OfferedActivity(json: try #require($0.object)) }
     }
 
     /// Watches the offers of the other devices.

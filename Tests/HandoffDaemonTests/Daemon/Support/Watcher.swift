@@ -17,14 +17,14 @@ final class Watcher {
     }
 
     /// Returns the offer of the next event, which must be `added`.
-    func added(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ControlActivity {
+    func added(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> OfferedActivity {
         let event = try next(sourceLocation)
         guard case .added(let offer) = event else { throw UnexpectedEvent(event) }
         return offer
     }
 
     /// Returns the offer of the next event, which must be `removed`.
-    func removed(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ControlActivity {
+    func removed(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> OfferedActivity {
         let event = try next(sourceLocation)
         guard case .removed(let offer) = event else { throw UnexpectedEvent(event) }
         return offer

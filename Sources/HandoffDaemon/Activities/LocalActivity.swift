@@ -1,5 +1,6 @@
 package import HandoffControlServer
 package import HandoffModel
+import HandoffProtocol
 import LoopIO
 package import Timing
 
@@ -7,22 +8,24 @@ package import Timing
 package typealias SessionID = String
 
 /// A local activity, as its owner last described it.
-package struct PublishedActivity: Sendable {
+package struct LocalActivity: Sendable {
     /// The handle that the owner uses.
     package let id: ActivityID
     /// The attachment that owns the activity. The activity ends with it.
     package let session: SessionID
     /// The app that the activity counts for.
     package let group: ClientGroup
+    /// The app as named in the payload.
+    package let origin: PayloadOrigin
     /// The device that the activity is sent to; nil if it is offered to all.
     package let recipient: DeviceID?
-    /// The size of the encoded payload in bytes.
+    /// The size of the encoded payload in bytes, as it is sent.
     package var bytes: Int
     /// Whether the owner can answer save requests. A publisher without a session of its own cannot.
     package let answersSaves: Bool
     /// Whether save requests are sent to the owner only when another device continues the activity.
     package let savesOnContinue: Bool
-    /// The content of the owner's last update.
+    /// The content of the owner's last update, without local paths.
     package var content: ActivityContent
     /// Whether the owner has unsaved changes that were not requested yet
     /// (`NSUserActivity.needsSave`).
@@ -33,8 +36,10 @@ package struct PublishedActivity: Sendable {
     /// The time of the owner's last update. Without updates the activity ends after a while, unless
     /// it has an expiration date.
     package var lastUpdate: MonotonicInstant?
-    /// The offer while the activity is current, nil otherwise.
-    package var offer: Offer?
+    /// The id of the offer and the time at which the activity became current; nil while it is not.
+    /// The id is invalid after withdrawal: an activity that becomes current again is offered under
+    /// a new id.
+    package var offer: (id: ActivityID, since: MonotonicInstant)?
     /// Whether it was ever on offer. The handle is the id of the first offer only.
     package var wasOffered = false
     /// The time of the pending save request; nil if none is pending.
@@ -43,12 +48,13 @@ package struct PublishedActivity: Sendable {
     /// refresh interval later.
     package var lastSave: MonotonicInstant?
 
-    /// The offer that the other devices see while the activity is current.
-    package struct Offer: Sendable {
-        /// Invalid after withdrawal. An activity that becomes current again is offered under a new
-        /// id.
-        package let id: ActivityID
-        /// The time at which it became current.
-        package let since: MonotonicInstant
+    /// Returns the offer as it is announced at `now`; nil while there is none.
+    func localOffer(now: MonotonicInstant) -> LocalOffer? {
+        guard let offer, content.isEligibleForHandoff else { return nil }
+        let summary = ActivitySummary(
+            id: offer.id, type: content.type, title: content.title, team: content.team,
+            supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil,
+            age: UInt32(clamping: offer.since.duration(to: now).components.seconds), isSent: recipient != nil)
+        return LocalOffer(summary, recipient: recipient)
     }
 }

@@ -1,7 +1,7 @@
 package import HandoffModel
 
-/// `PublishedActivity`: an activity that an app of this device has published.
-package struct ControlPublication: ControlValue {
+/// An activity that an app of this device has published, as clients receive it.
+package struct PublishedActivity: ControlValue {
     /// Its id: that of the current offer, if any, by which other devices know it.
     package var id: ActivityID
     /// The activity type.

@@ -1,16 +1,15 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// An activity that can be continued from another device, as announced by that device. The payload
-/// is fetched later.
-package struct OfferedActivity: Sendable {
+/// An activity on offer, as its device announces it. The payload is fetched later.
+package struct ActivitySummary: Sendable {
     /// The random id, which becomes void when the activity is withdrawn.
     package let id: ActivityID
 
     package let type: ActivityType
 
     /// The title for the user; nil if there is none or titles are disabled.
-    package let title: String?
+    package var title: String?
 
     /// The team of the app. Only apps of the same team continue the activity, except on the web.
     package let team: String?
@@ -28,18 +27,13 @@ package struct OfferedActivity: Sendable {
     /// it.
     package let isSent: Bool
 
-    /// On the offering device, the device to which the activity is sent. Nil if it is offered to
-    /// all devices, or if another device offers it.
-    package let recipient: DeviceID?
-
     /// Creates the description of an activity. The caller must truncate texts that exceed their
     /// limits.
     package init(
         id: ActivityID, type: ActivityType, title: String?, team: String?, supportsStreams: Bool,
-        hasWebpageURL: Bool, age: UInt32, isSent: Bool = false, recipient: DeviceID? = nil
+        hasWebpageURL: Bool, age: UInt32, isSent: Bool = false
     ) {
-        self.isSent = isSent || recipient != nil
-        self.recipient = recipient
+        self.isSent = isSent
         self.id = id
         self.type = type
         self.title = title
@@ -49,21 +43,18 @@ package struct OfferedActivity: Sendable {
         self.age = age
     }
 
-    /// Returns whether the offering device announces the activity to a device.
-    package func isAddressed(for device: DeviceID) -> Bool { recipient == nil || recipient == device }
-
     /// Returns true if only the age differs, so that no change is visible to the user. Texts are
     /// compared as bytes, because `==` treats composed and decomposed letters as equal.
-    package func hasSameContent(as other: OfferedActivity) -> Bool {
+    package func hasSameContent(as other: ActivitySummary) -> Bool {
         id == other.id && type == other.type && title.hasSameBytes(as: other.title)
             && team.hasSameBytes(as: other.team) && supportsStreams == other.supportsStreams
-            && hasWebpageURL == other.hasWebpageURL && isSent == other.isSent && recipient == other.recipient
+            && hasWebpageURL == other.hasWebpageURL && isSent == other.isSent
     }
 }
 
-extension OfferedActivity: Hashable {
+extension ActivitySummary: Hashable {
     /// Compares all fields, texts as bytes.
-    package static func == (left: OfferedActivity, right: OfferedActivity) -> Bool {
+    package static func == (left: ActivitySummary, right: ActivitySummary) -> Bool {
         left.hasSameContent(as: right) && left.age == right.age
     }
 
@@ -73,7 +64,7 @@ extension OfferedActivity: Hashable {
     }
 }
 
-extension OfferedActivity {
+extension ActivitySummary {
     /// The maximum length of a title in an announcement, in bytes. Longer titles are truncated so
     /// that they do not displace activities.
     package static let announcedTitleCount = 128

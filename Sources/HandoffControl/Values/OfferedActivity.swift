@@ -1,8 +1,8 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// `OfferedActivity`: an activity that another device offers.
-package struct ControlActivity: ControlValue {
+/// An activity on offer by another device, as clients receive it.
+package struct OfferedActivity: ControlValue {
     /// Its id, which is valid until the other device withdraws it.
     package var id: ActivityID
     /// The activity type.
@@ -97,7 +97,7 @@ package struct ControlOpens: ControlValue {
         self.icon = icon
     }
 
-    /// Equal to the result of `encode`; see ``ControlActivity/json``.
+    /// Equal to the result of `encode`; see ``OfferedActivity/json``.
     package var json: JSONObject {
         var members: [JSONObject.Element] = [("kind", .string(kind.rawValue))]
         if let name { members.append(("name", .string(name))) }
@@ -121,11 +121,11 @@ package struct ControlOpens: ControlValue {
 /// The results of `Watch`: changes of the offers of other devices.
 package enum WatchEvent: ControlMessage {
     /// A new offer.
-    case added(ControlActivity)
+    case added(OfferedActivity)
     /// An offer has changed.
-    case changed(ControlActivity)
+    case changed(OfferedActivity)
     /// An offer has ended. The activity is its last state.
-    case removed(ControlActivity)
+    case removed(OfferedActivity)
     /// All offers that existed at the start have been sent.
     case ready
 
@@ -157,7 +157,7 @@ package enum WatchEvent: ControlMessage {
     }
 
     /// The activity of the event, if any.
-    package var activity: ControlActivity? {
+    package var activity: OfferedActivity? {
         switch self {
         case .added(let activity), .changed(let activity), .removed(let activity): activity
         case .ready: nil
