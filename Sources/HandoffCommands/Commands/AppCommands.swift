@@ -9,9 +9,14 @@ package struct AppsCommand: Command {
         words: ["apps"], summary: "list the apps that continue activities here, and those that are disabled",
         details: """
             Apps are found by their desktop entries (X-Handoff-ActivityTypes) or manifests, or because they are
-            connected to the daemon. An app is marked as unverified unless the system confirms that the connected
-            process is that app. If several apps continue the same type, the one that was installed first is used,
-            unless you choose another one with a line TYPE=APP-ID in ~/.config/handoff/defaults.
+            connected to the daemon. Each is shown with its id, its name, whether it runs, and the types that it
+            continues. An app is marked as unverified unless the system confirms that the connected process is that
+            app. If several apps claim the same type, the one that claimed it first opens it. Each such conflict is
+            reported, with the line TYPE=APP-ID for ~/.config/handoff/defaults that selects an app.
+
+            With --json, a line for each: id, name, source (desktop, manifest, attached, none), file, types, team,
+            domains, running, verified (null unless it runs), enabled, notified, yields (its claims that another,
+            earlier app opens, each as claim and to).
             """,
         example: "handoffctl apps")
 
@@ -64,7 +69,11 @@ package struct AppEnableCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "enable"], operands: "ID", operandCount: 1...1,
         summary: "allow an app to publish and continue activities again",
-        details: "ID can be shortened to any unique prefix. handoffctl apps lists the ids.",
+        details: """
+            ID can be shortened to any prefix that matches only one app. handoffctl apps lists the ids.
+
+            With --json: enabled (the whole id).
+            """,
         example: "handoffctl app enable org.example.Editor")
 
     private let change: AppChange
@@ -81,7 +90,13 @@ package struct AppDisableCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "disable"], operands: "ID", operandCount: 1...1,
         summary: "stop an app from publishing and continuing activities until it is enabled again",
-        details: "ID can be shortened to any unique prefix. handoffctl apps lists the ids.",
+        details: """
+            A disabled app continues nothing, and its activities are not offered to other devices. The setting persists
+            across restarts. ID can be shortened to any prefix that matches only one app. handoffctl apps lists the
+            ids.
+
+            With --json: disabled (the whole id).
+            """,
         example: "handoffctl app disable org.example.Editor")
 
     private let change: AppChange
@@ -98,7 +113,12 @@ package struct AppMuteCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "mute"], operands: "ID", operandCount: 1...1,
         summary: "do not show notifications for offers that an app would open",
-        details: "The offers stay in handoffctl list. ID can be shortened to any unique prefix.",
+        details: """
+            Has the same effect as the button 'Mute …' of a notification. The offers stay in handoffctl list and can be
+            continued. ID can be shortened to any prefix that matches only one app. handoffctl apps lists the ids.
+
+            With --json: muted (the whole id).
+            """,
         example: "handoffctl app mute org.example.Editor")
 
     private let change: AppChange
@@ -115,7 +135,11 @@ package struct AppUnmuteCommand: Command {
     package static let specification = CommandSpecification(
         words: ["app", "unmute"], operands: "ID", operandCount: 1...1,
         summary: "show notifications again for offers that an app would open",
-        details: "ID can be shortened to any unique prefix. handoffctl apps lists the ids.",
+        details: """
+            ID can be shortened to any prefix that matches only one app. handoffctl apps lists the ids.
+
+            With --json: unmuted (the whole id).
+            """,
         example: "handoffctl app unmute org.example.Editor")
 
     private let change: AppChange

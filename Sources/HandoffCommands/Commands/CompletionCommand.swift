@@ -6,10 +6,17 @@ package struct CompletionCommand: Command {
         words: ["completion"], operands: "bash|zsh|fish", operandCount: 1...Int.max,
         summary: "print the completion script for a shell",
         details: """
-            Packages install the script. To use it in the current shell: source <(handoffctl completion bash).
-            The script runs 'handoffctl completion words -- WORD...' to get candidates for the last word: commands and
-            options, and devices, activities and types from the daemon. If the daemon is not running, those are omitted
-            without an error.
+            The script completes commands, options, devices, activities and types. Packages install it. To use it in
+            the current shell: 'source <(handoffctl completion bash)'.
+
+            The script contains no commands. It runs 'handoffctl completion words -- WORD...' to get the candidates for
+            the last word. That output starts with a line 'words', or 'files' and the text before a file's name in the
+            same word. A line for each candidate follows, with its meaning after a tab. The daemon is queried only for
+            what it alone knows, for a second at most. If it is not running, those candidates are omitted, and the exit
+            status is 0. This device is not a candidate where a command refuses it.
+
+            With --json: shell, script. With 'words': kind (words or files), after (of files), candidates (each word,
+            meaning).
             """,
         example: "handoffctl completion bash")
 

@@ -23,13 +23,77 @@ package struct ContinueCommand: Command {
         details: """
             Opens the activity in its app, starting the app if needed, or in the browser, and prints what was opened.
             handoffctl list shows this in advance. Without an ID, the most recent match is continued. On a terminal, if
-            there are several, you choose one with the arrow keys or its number.
-            With --output, an interrupted transfer resumes where it stopped, immediately or when the command is run
-            again. A file gets its final name only when it is complete and verified. An existing file is replaced only
-            with --force. A path that does not exist becomes a file only if it has an extension, or with --force. The
-            exit status is 1 if any part of a folder is missing.
-            With --output, --timeout is the maximum time without progress (default: 2 minutes).
-            ID can be shortened to any unique prefix. Exit status 4 means that no offer matches.
+            there are several, you choose one with the arrow keys or its number. Details of the selected offer are
+            shown below the list. ID can be shortened to any unique prefix. Exit status 4 means that no offer matches.
+            On a terminal, the command shows after a moment which device it waits for. Ctrl-C cancels.
+
+            If nothing opens the activity, the error has code 4608, reason noHandler, and explains why. If the app
+            cannot be started, the reason is launchFailed. If a started app does not request the activity within 30 s,
+            the error has code 4610, reason appNotAttached.
+
+            With --output, the content that the other app streams is saved:
+
+              FILE    as a file of this name. An existing file is replaced only with --force, a folder never. A path
+                      that does not exist becomes a file only if its name has an extension, or with --force. Otherwise
+                      it counts as the path of a missing folder, and nothing is created. A received folder gets that
+                      name
+              FOLDER  in this folder, under the sender's name for it. If that name is in use, a number is added:
+                      'report (2).pdf'
+              -       to standard output (a folder as a tar archive). Everything else is then written to standard error
+
+            The other app must offer streams, as handoffctl publish --stream does. An activity without them is refused
+            with StreamFailed, code 3328, and its device is not notified of the attempt. Without an ID, the most recent
+            one that has streams is received. Received content is stored in a hidden file next to its destination
+            (.NAME.….handoff-part). It gets its name only when it is complete, was not changed while it was sent, and
+            is on the disk.
+
+            If the transfer is interrupted because a network or a daemon failed, the command continues the activity
+            again and resumes at the same position as long as bytes arrive. It gives up after --timeout without
+            progress (with --output, the default is 2 minutes). In that case, and after Ctrl-C (status 130), the
+            received part of a file or folder is kept for 14 days: run the same command again to continue. A folder is
+            sent again completely if anything in it that was sent has changed. Content from a standard input, or from a
+            file without a size, as in /proc, starts again. If the connection is interrupted so often that far more has
+            to be compared than arrives, the command ends as well. A stream to standard output that was interrupted in
+            the middle is a failure.
+
+            A name that would be hidden, would look like an option or another name, or is invisible is converted: '_'
+            before a dot or dash, no invisible characters, one space for a run of blanks. Inside a folder, names arrive
+            unchanged, byte for byte. If the file system refuses a name, as FAT does with 10:30.txt, the entry gets the
+            name 10_30.txt. A note on standard error reports each converted name.
+
+            From a folder, links, sockets, pipes, devices, unreadable files and paths of more than 4,000 bytes or 128
+            folders are omitted. Both commands report them with their number, and exit with status 1 and
+            TransferIncomplete. Everything else has arrived. A folder with a repository of Git, Mercurial, Sapling,
+            Jujutsu or Darcs is announced as such, by its title and before it is received. Files in it that could run
+            commands, such as .git/config, are set aside on arrival as .git/config.set-aside (docs/security.md, section
+            5).
+
+            Otherwise the command ends with TransferFailed and one of these reasons:
+
+              busy         another command receives the same
+              cancelled    a user or a program cancelled it
+              changed      the file was changed during the transfer
+              exists       the name is in use
+              failed       any other failure
+              full         no space is left
+              gone         interrupted, without further progress
+              malformed    the other device violated the protocol
+              name         the sender gives it no name: use --output with a file
+              stored       it is complete and has its name, but may be missing after a power failure
+              tooLarge     the content exceeds a limit on bytes or entries
+              unreadable   the source or the destination cannot be opened, read or written
+              unsafe       a folder with content that is never accepted
+              unsupported  the version or kind of the transfer is unknown
+
+            With --json: event (continued), opens, and the fields of the activity; with --print, the fields of the
+            activity with userInfo (tagged form) and origin. With --output, these events follow (with '--output -', all
+            of it is on standard error):
+
+              stream    id, stream, kind (file, folder or stream), name, size, from (bytes already received), device,
+                        deviceName, repository (if a folder contains one): the content starts or resumes
+              progress  stream, received, size: about once a second
+              received  path (null for standard output), bytes (of a folder those of its files), missing (if entries of
+                        a folder are missing): it has its name; the end
             """,
         example: "handoffctl continue --latest --type com.example.editing --print --json")
 

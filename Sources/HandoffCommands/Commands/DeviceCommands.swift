@@ -7,7 +7,18 @@ import HandoffModel
 package struct DevicesCommand: Command {
     package static let specification = CommandSpecification(
         words: ["devices"], summary: "list the devices of the account",
-        details: "The last column warns of an unfinished pairing, an old account key, or a name like another device's.",
+        details: """
+            Lists the name, the kind, whether it is this device, reachable or not, and the beginning of the id. The
+            last column warns that the device has not received the latest account key, that its pairing was not
+            finished (run handoffctl join there again, or remove it), or that its name looks like another's: they
+            differ only in case, spaces and invisible characters. A device announces that its machine is about to
+            sleep: 'asleep since 14:02'. If no other device has replied for a day, a message on standard error states
+            that this one may have been removed, and how to find out.
+
+            With --json, a line for each: id, name, label, kind, self, online, current, unfinished, admittedBy, heard,
+            asleepSince. The label is the name as shown elsewhere, with the first digits of the id if another device
+            has a similar name.
+            """,
         example: "handoffctl devices")
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {}
@@ -40,7 +51,13 @@ package struct DeviceRenameCommand: Command {
     package static let specification = CommandSpecification(
         words: ["device", "rename"], operands: "DEVICE NAME", operandCount: 2...2,
         summary: "rename a device for all devices of the account",
-        details: "DEVICE is the current name or an id prefix.",
+        details: """
+            DEVICE is the current name or an id prefix. All devices see the new name. It persists across restarts of
+            that device, even if its configuration contains a name (the setting 'name', or the option --name of
+            handoffd). The configured name is used again only when it is changed.
+
+            With --json: renamed (the id), name.
+            """,
         example: "handoffctl device rename 3f9c2ab 'Old laptop'")
 
     private let device: String
@@ -84,10 +101,17 @@ package struct DeviceRemoveCommand: Command {
                 "--timeout", .value("SECONDS"), "wait this long for the other devices to confirm (default: 10)"),
         ],
         details: """
-            DEVICE is a name or an id prefix. Devices that it admitted stay in the account unless you also remove them
-            with --drop. Until another device learns of the removal, the removed device can still read that device's
-            offers. Offline devices learn of the removal when they are online again. The exit status is 0 even if some
-            devices have not confirmed yet.
+            DEVICE is a name or an id prefix. The command first asks for confirmation, with the id, and lists the
+            devices that the removed device admitted. Those stay in the account unless you also remove them with
+            --drop. It then waits for the other devices to receive the removal, and lists those that have not. Until
+            another device learns of the removal, the removed device can still read that device's offers. Offline
+            devices learn of the removal when they are online again. The exit status is 0 even if some devices have not
+            confirmed yet. A device cannot remove itself: see handoffctl help account leave.
+
+            With --json, first removed, then confirmed for each device that receives the removal:
+
+              removed    device, confirmed, waiting (lists of ids): the removal is stored
+              confirmed  device, confirmed, waiting (lists of ids): this device has received it
             """,
         example: "handoffctl device remove laptop")
 

@@ -17,14 +17,29 @@ package struct HandleCommand: Command {
                 "--open-with", .value("COMMAND"), "open the received page or file with this command (with %u or %f)"),
         ],
         details: """
-            Prints each event: willContinue, then continue with the payload, or didFail.
-            COMMAND receives the activity as JSON on standard input. Its arguments and environment contain nothing of
-            it. Exit status 0 means that COMMAND accepted the activity. Without --exec, every activity is accepted. If
-            the daemon stops, handling resumes when it is back.
+            Continues activities as an app would, and prints each event. If the daemon stops, handling resumes when it
+            is back.
+
+            COMMAND receives the activity on its standard input, as one line of the JSON that 'continue --print --json'
+            prints. Its arguments and environment contain nothing of it: quote nothing, trust nothing, read it with a
+            JSON parser. Exit status 0 means that COMMAND accepted the activity. Any other status makes the
+            continuation fail. Without --exec, every activity is accepted and printed. The output of COMMAND is written
+            to standard output, with --json to standard error. Without --team, only activities without a team match.
+
             With --downloads or --open-with, one activity with a file or page is accepted; others are refused. The
-            COMMAND of --open-with is an Exec line as in a desktop entry, run without a shell: %u is replaced by the URL
-            of a page, %f by the path of a received file. The downloads folder is the one that the desktop uses
-            (xdg-user-dirs).
+            downloads folder is that of the desktop (XDG_DOWNLOAD_DIR of user-dirs.dirs, otherwise ~/Downloads). If the
+            user chose the file in a notification, a notification shows that it was saved, with 'Open' and 'Show in
+            Folder', or why it was not. The COMMAND of --open-with is an Exec line as in a desktop entry, run without a
+            shell: '%u' is replaced by the URL of a page, '%f' by the path of a received file. The daemon itself starts
+            'handle --downloads' for offered files (the manifest dev.handoff1.files, 'Downloads'), and 'handle
+            --open-with' for apps without Handoff support (docs/control-protocol.md, Apps).
+
+            With --json:
+
+              willContinue  continuation, type, device, deviceName, deviceKind, origin: the user chose an activity, and
+                            its payload is being fetched
+              continue      continuation, userInfo, origin, and the other fields of the activity: it has arrived
+              didFail       continuation, type, failure (code, reason, message): it will not arrive
             """,
         example: "handoffctl handle com.example.editing --exec 'jq -r .title >> titles.txt'")
 

@@ -5,6 +5,12 @@ import HandoffModel
 package struct HelpCommand: Command {
     package static let specification = CommandSpecification(
         words: ["help"], operands: "[COMMAND]", operandCount: 0...2, summary: "show help for a command",
+        details: """
+            COMMAND is a command, or the first word of several: 'handoffctl help account'. Without it, all commands are
+            listed. For an unknown word, the nearest known one is suggested.
+
+            With --json: help (the text).
+            """,
         example: "handoffctl help publish")
 
     private let text: String

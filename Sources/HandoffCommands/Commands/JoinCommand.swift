@@ -8,9 +8,24 @@ package struct JoinCommand: Command {
         ],
         details: """
             Run handoffctl pair on a device of the account. It shows an 8-digit code and a link. This command prompts
-            for either one, or reads one line from a pipe. The code cannot be an argument: every user of this machine
-            could read it, and the shell would save it.
-            A device that was removed from its account leaves that account first and gets a new identity.
+            for either one, or reads one line from a pipe: 'echo 12345678 | handoffctl join'. The code cannot be an
+            argument: every user of this machine could read it, and the shell would save it. On a terminal you can
+            correct a wrong code. A code that was rejected before in the same run is not tried again.
+
+            The other device is searched for in the network, unless the link or --peer contains its address. Its user
+            then confirms. A device that was removed from its account leaves that account first and gets a new
+            identity.
+
+            On failure, the error is PairingFailed with one of these reasons: wrongCode, codeUsed, windowClosed, busy,
+            declined, cancelled, nobodyThere, unreachable, noNetwork, untrusted, versionsDiffer, alreadyMember,
+            removed, accountFull, failed.
+
+            With --json:
+
+              looking  searches for devices that admit others; not with an address or a link
+              calling  address: connects to it
+              waiting  device (id, name): the code is correct, and that device's user must confirm
+              joined   account, device, devices (how many): this device belongs to the account; the end
             """,
         example: "handoffctl join")
 

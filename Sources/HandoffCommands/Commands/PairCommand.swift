@@ -13,10 +13,27 @@ package struct PairCommand: Command {
                 "--timeout", .value("SECONDS"), "close the pairing window after this time (default and maximum: 180)"),
         ],
         details: """
-            On the new device, run handoffctl join and type the digits, or open the link there, which contains a longer
-            secret. Both work for one device and for three minutes. Ctrl-C closes the window earlier.
-            When a device knows the code, you are asked whether to admit it: compare the digits of its id. The link is
-            shown only on a terminal and with --json.
+            Opens a window of three minutes and shows the digits, on a terminal the link, and the address that the new
+            device connects to, for handoffctl join --peer if it does not find this device automatically. On the new
+            device, run handoffctl join and type the digits, or open the link there or paste it. The link contains a
+            longer secret. Both are valid for one device. Ctrl-C, and the answer no, close the window earlier.
+
+            The command reports each wrong guess, with the number of remaining guesses. After five, the digits are
+            invalid, and only the link works. After too many recent wrong codes, no digits are shown. When a device
+            knows the code, you are asked whether to admit it, with its name and the beginning of its id: compare them
+            with the output of handoffctl status there. On a terminal the remaining time is counted down. The link is a
+            secret that is easily stored by mistake, so it is shown only on a terminal and with --json. --qr needs a
+            terminal that is large enough.
+
+            With --json:
+
+              opened     code (null without digits), link, addresses, seconds: the window is open
+              wrongCode  guessesLeft: a device tried a wrong code
+              codeEnded  too many wrong codes; only the link works
+              confirm    device (id, name): this device knows the code; your confirmation is needed
+              gone       device: it disconnected before an answer; the window stays open
+              joining    device: the account is handed over
+              joined     device: it belongs to the account; the end
             """,
         example: "handoffctl pair")
 

@@ -7,8 +7,11 @@ package struct PeerAddCommand: Command {
         words: ["peer", "add"], operands: "HOST:PORT", operandCount: 1...1,
         summary: "add the fixed address of a device that multicast does not reach",
         details: """
-            The address is kept across restarts. Put IPv6 addresses in brackets: [2001:db8::1]:24863. A link-local
-            address needs its interface: [fe80::1%eth0]:24863.
+            The address is called directly, for networks that multicast does not cross. It is kept across restarts. Put
+            IPv6 addresses in brackets: [2001:db8::1]:24863. A link-local address needs its interface:
+            [fe80::1%eth0]:24863. Without it the address is refused.
+
+            With --json: added.
             """,
         example: "handoffctl peer add desk.example.org:24863")
 
@@ -32,6 +35,11 @@ package struct PeerRemoveCommand: Command {
     package static let specification = CommandSpecification(
         words: ["peer", "remove"], operands: "HOST:PORT", operandCount: 1...1,
         summary: "remove an address that was added",
+        details: """
+            HOST:PORT is the address as handoffctl status shows it.
+
+            With --json: removed.
+            """,
         example: "handoffctl peer remove desk.example.org:24863")
 
     private let address: String

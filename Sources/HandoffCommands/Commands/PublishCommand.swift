@@ -21,16 +21,40 @@ package struct PublishCommand: Command {
             OptionSpecification("--to", .value("DEVICE"), "offer it only to this device (name or id prefix)"),
         ],
         details: """
-            An http or https URL is offered as a page. A file or folder is offered with its content, for
-            'handoffctl continue --output', and so is standard input (-). Anything else is an activity type, such as
-            com.example.editing, for the apps that continue that type.
-            The activity becomes the current one. In the payload, values that JSON does not have are tagged, such as
-            {"$date": 0} or {"$data": "AAE="} (docs/control-protocol.md, Numbers and text). The file of --user-info
-            @FILE is re-read when another device continues the activity, so that its current content is sent.
-            The content of --stream is read again each time another device fetches it. The transfer of a file resumes where
-            it was interrupted.
-            Prints each event: published, saved, continued, stream. If the daemon stops, the activity is published again
-            when it is back. Ctrl-C withdraws the activity.
+            An http or https URL is offered as a page (NSUserActivityTypeBrowsingWeb). An existing file or folder is
+            offered with its content, as dev.handoff1.content, for handoffctl continue --output, and so is standard
+            input (-). Anything else is an activity type, such as com.example.editing, for the apps that continue that
+            type. The activity becomes the current one. If no device receives the offer, for example while Handoff is
+            paused, a message on standard error states the reason. Ctrl-C withdraws the activity, and the exit status
+            is 0.
+
+            In the payload, values that JSON does not have are tagged, such as {"$date": 0} or {"$data": "AAE="}
+            (docs/control-protocol.md, Numbers and text). The file of --user-info @FILE is re-read when another device
+            continues the activity, so that its current content is sent. A pipe is read once. For a payload above 3
+            KiB, a message on standard error advises against it. A payload above the daemon's limit (64 KiB unless
+            configured otherwise) is offered with a warning: continuing it fails with code 4611. A payload above 960
+            KiB is refused with InvalidActivity, code 4611.
+
+            The files and folders of --stream are opened again for each device that fetches them, and several devices
+            can fetch at the same time. Standard input can be fetched once. Links, devices and pipes in a folder are
+            omitted. A file that was changed while it was sent is refused by the receiving device. If the daemon stops
+            before a transfer has started, the other device requests it again. An interrupted file transfer resumes at
+            the same position. On a terminal the last line shows the progress.
+
+            When the daemon is back after it stopped, the activity is published again with a new id, and another
+            published is printed. If the daemon is offline at the start, the exit status is 3.
+
+            With --json:
+
+              published  id, type, title: it is offered
+              saved      id: the daemon requested and received the state
+              continued  id, type, title, device, deviceName, deviceKind: a device continued it
+              declined   id, type, title, device, deviceName, deviceKind: the user of the device that it was sent to
+                         declined it
+              stream     id, stream, state (started, then finished or failed), device, deviceName, deviceKind; started
+                         has name, size, from; finished has bytes (of a folder those of its files), and missing if
+                         entries of a folder were omitted; failed has reason, message: a device fetches the content of
+                         --stream
             """,
         example: "handoffctl publish com.example.editing --title Draft --user-info '{\"page\": 3}'")
 

@@ -11,13 +11,21 @@ package struct SendCommand: Command {
             OptionSpecification("--title", .value("TEXT"), "the title shown on the device, if one item is sent"),
         ],
         details: """
-            DEVICE is a name or an id prefix. The device shows a notification. Nothing is transferred until its user
-            accepts: then a page opens in the browser, and a file is saved in the downloads folder, or where
-            'handoffctl continue --output FOLDER' puts it. Several items share one notification. If the device is
-            offline, the items are offered once it is online. Exits when every item has been accepted or declined.
-            Ctrl-C withdraws the rest.
+            Sends up to 32 items to a device, given by its name or an id prefix. Only that device is notified: it shows
+            a notification ('desk sent you report.pdf') and lists the items in its list. Nothing is transferred until
+            its user accepts an item. A page then opens in the browser. A file is saved in the downloads folder, or in
+            FOLDER with 'handoffctl continue --output FOLDER'. Several items share one notification, in their order.
+            Each is a separate activity, which handoffctl continue can continue individually. If the device is offline
+            or asleep, a message on standard error reports this, and the items are offered once it is online, for as
+            long as the command runs.
+
+            Exits with status 0 when all items were accepted and all streamed content was received, or with 1 and the
+            error Declined if the user there chose 'Dismiss'. Ctrl-C withdraws the rest.
+
             The beginning of a text is used as its title. Other users of this machine can read arguments: send a secret
             from standard input with '-', which shows no title.
+
+            With --json: the events of handoffctl publish.
             """,
         example: "handoffctl send laptop ./report.pdf")
 

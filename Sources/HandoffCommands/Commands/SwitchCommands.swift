@@ -10,9 +10,8 @@ package struct AdvertiseCommand: Command {
         summary: "turn offering activities to the other devices on or off",
         options: [SwitchChange.deviceOption],
         details: """
-            Off: current offers are withdrawn immediately, and no device receives them any more.
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m. Without it, the setting stays until
-            you change it. Continuations in progress are completed. The setting is kept across restarts.
+            Off: current offers are withdrawn immediately, and requests for them are refused. With --device, only for
+            that device. See handoffctl help pause for DURATION and the output.
             """,
         example: "handoffctl advertise off 1h")
 
@@ -32,9 +31,8 @@ package struct ReceiveCommand: Command {
         summary: "turn showing and continuing the other devices' activities on or off",
         options: [SwitchChange.deviceOption],
         details: """
-            Off: list and watch show nothing, and continue fails with the reason.
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m. Without it, the setting stays until
-            you change it. Continuations in progress are completed. The setting is kept across restarts.
+            Off: list and watch show nothing, and continue fails with SwitchedOff, which names the cause. With
+            --device, only offers of that device. See handoffctl help pause for DURATION and the output.
             """,
         example: "handoffctl receive off 1h")
 
@@ -54,9 +52,22 @@ package struct PauseCommand: Command {
         summary: "stop offering activities to the other devices and showing theirs",
         options: [SwitchChange.deviceOption],
         details: """
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m. Without it, the pause lasts until
-            handoffctl resume. Continuations in progress are completed. The device stays in its account. The pause is
-            kept across restarts.
+            There are two switches. 'advertise' controls the activities that this device offers and gives to others.
+            'receive' controls the activities of others that it shows and continues. 'pause' turns both off, 'resume'
+            both on. Operations in progress, streams too, are completed. The device stays in its account, and the
+            others still see it. With --device, the others notice nothing.
+
+            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m, at most a year. Without it, the
+            setting stays until you change it. Switches and times are kept across restarts. Times use the wall clock.
+            Setting the clock back does not extend them. These commands cannot switch on what the administrator forbids
+            in /etc/handoff/policy.d or what handoffd.conf switches off. While the screen is locked, or the desktop has
+            been idle for a while, nothing is advertised either.
+
+            Prints the resulting state, as handoffctl status does.
+
+            With --json: advertising, receiving (for devices in general), holds (the reasons why something is off, each
+            direction, by, device, until, message). In a reason, by is user, configuration, policy, session or network,
+            and device and until may be null.
             """,
         example: "handoffctl pause 2h")
 
@@ -76,7 +87,10 @@ package struct ResumeCommand: Command {
     package static let specification = CommandSpecification(
         words: ["resume"], summary: "offer activities to the other devices again, and show theirs",
         options: [SwitchChange.deviceOption],
-        details: "Ends pause, advertise off and receive off. Directions that were turned off for one device stay off.",
+        details: """
+            Ends pause, advertise off and receive off. Directions that were turned off for one device stay off. See
+            handoffctl help pause for the output.
+            """,
         example: "handoffctl resume")
 
     private let change: SwitchChange
