@@ -2,6 +2,7 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `account show`: shows the account of this device.
 package struct AccountShowCommand: Command {

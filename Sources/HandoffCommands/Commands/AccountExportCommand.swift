@@ -1,17 +1,17 @@
 import HandoffClient
 import HandoffJSON
-import LoopIO
+package import LoopIO
 
 /// `account export`: writes a file that lets one more device join.
 package struct AccountExportCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["account", "export"], operands: "FILE|-", operandCount: 0...1,
+        words: ["account", "export"], operands: [.one(.fileOrStream)], operandCount: 0...1,
         summary: "write a file that lets one more device join the account",
         options: [
             OptionSpecification("--passphrase", .flag, "protect the file with a passphrase, and prompt for it"),
             OptionSpecification(
-                "--passphrase-file", .value("FILE"), "protect it with the passphrase in the first line of FILE"),
-            OptionSpecification("--revoke", .value("TICKET"), "revoke an exported file instead, by its ticket"),
+                "--passphrase-file", .value(.file), "protect it with the passphrase in the first line of FILE"),
+            OptionSpecification("--revoke", .value(.ticket), "revoke an exported file instead, by its ticket"),
         ],
         details: """
             The file can be used only once, within 24 hours. Keep it secret: any person who has it can join the

@@ -1,16 +1,16 @@
 import HandoffClient
 import HandoffJSON
 import HandoffModel
-import LoopIO
+package import LoopIO
 
 /// `account import`: joins an account with a file that another device exported.
 package struct AccountImportCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["account", "import"], operands: "FILE|-", operandCount: 1...1,
+        words: ["account", "import"], operands: [.one(.fileOrStream)],
         summary: "join an account with a file that another device exported",
         options: [
             OptionSpecification(
-                "--passphrase-file", .value("FILE"), "read the passphrase of the file from the first line of FILE")
+                "--passphrase-file", .value(.file), "read the passphrase of the file from the first line of FILE")
         ],
         details: """
             With -, the file is read from standard input. If it is protected, the passphrase is prompted for on the

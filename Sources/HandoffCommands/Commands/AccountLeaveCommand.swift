@@ -2,6 +2,7 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `account leave`: removes this device from its account.
 package struct AccountLeaveCommand: Command {

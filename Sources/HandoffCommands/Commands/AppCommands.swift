@@ -2,6 +2,7 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `apps`: lists the apps that continue activities here, and their settings.
 package struct AppsCommand: Command {
@@ -67,7 +68,7 @@ package struct AppsCommand: Command {
 /// `app enable`: allows an app to publish and continue activities again.
 package struct AppEnableCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["app", "enable"], operands: "ID", operandCount: 1...1,
+        words: ["app", "enable"], operands: [.one(.app)],
         summary: "allow an app to publish and continue activities again",
         details: """
             ID can be shortened to any prefix that matches only one app. handoffctl apps lists the ids.
@@ -88,7 +89,7 @@ package struct AppEnableCommand: Command {
 /// `app disable`: stops an app from publishing and continuing activities until it is enabled again.
 package struct AppDisableCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["app", "disable"], operands: "ID", operandCount: 1...1,
+        words: ["app", "disable"], operands: [.one(.app)],
         summary: "stop an app from publishing and continuing activities until it is enabled again",
         details: """
             A disabled app continues nothing, and its activities are not offered to other devices. The setting persists
@@ -111,7 +112,7 @@ package struct AppDisableCommand: Command {
 /// `app mute`: stops notifications for offers that an app would open.
 package struct AppMuteCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["app", "mute"], operands: "ID", operandCount: 1...1,
+        words: ["app", "mute"], operands: [.one(.app)],
         summary: "do not show notifications for offers that an app would open",
         details: """
             Has the same effect as the button 'Mute …' of a notification. The offers stay in handoffctl list and can be
@@ -133,7 +134,7 @@ package struct AppMuteCommand: Command {
 /// `app unmute`: shows notifications again for offers that an app would open.
 package struct AppUnmuteCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["app", "unmute"], operands: "ID", operandCount: 1...1,
+        words: ["app", "unmute"], operands: [.one(.app)],
         summary: "show notifications again for offers that an app would open",
         details: """
             ID can be shortened to any prefix that matches only one app. handoffctl apps lists the ids.

@@ -1,9 +1,11 @@
 import HandoffJSON
+package import LoopIO
 
 /// `completion`: prints shell completion scripts, and answers their requests for candidates.
 package struct CompletionCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["completion"], operands: "bash|zsh|fish", operandCount: 1...Int.max,
+        words: ["completion"], operands: [.one(.words(CompletionScript.allCases.map(\.rawValue)))],
+        operandCount: 1...Int.max,
         summary: "print the completion script for a shell",
         details: """
             The script completes commands, options, devices, activities and types. Packages install it. To use it in

@@ -2,21 +2,22 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `continue`: continues an activity that another device offers.
 package struct ContinueCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["continue"], operands: "[ID]", operandCount: 0...1,
+        words: ["continue"], operands: [.optional(.offer)],
         summary: "continue an activity that another device offers",
         options: [
             OptionSpecification("--latest", .flag, "continue the most recent match without asking"),
-            OptionSpecification("--type", .value("TYPE"), "match only activities of this type"),
-            OptionSpecification("--from", .value("DEVICE"), "match only this device (name or id prefix)"),
+            OptionSpecification("--type", .value(.type), "match only activities of this type"),
+            OptionSpecification("--from", .value(.otherDevice), "match only this device (name or id prefix)"),
             OptionSpecification(
                 "--timeout", .value("SECONDS"), "give up after this time (default: 20, plus 30 to start an app)"),
             OptionSpecification("--print", .flag, "print the activity with its payload instead of opening an app"),
             OptionSpecification(
-                "--output", .value("FILE|FOLDER|-"), "like --print, and save the content that the other app streams"),
+                "--output", .value(.content), "like --print, and save the content that the other app streams"),
             OptionSpecification(
                 "--force", .flag, "with --output: replace an existing file, or create one without an extension"),
         ],

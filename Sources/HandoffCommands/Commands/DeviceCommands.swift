@@ -2,6 +2,7 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `devices`: lists the devices of the account.
 package struct DevicesCommand: Command {
@@ -49,7 +50,7 @@ package struct DevicesCommand: Command {
 /// `device rename`: sets the name of a device for all members.
 package struct DeviceRenameCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["device", "rename"], operands: "DEVICE NAME", operandCount: 2...2,
+        words: ["device", "rename"], operands: [.one(.device), .one("NAME")],
         summary: "rename a device for all devices of the account",
         details: """
             DEVICE is the current name or an id prefix. All devices see the new name. It persists across restarts of
@@ -91,10 +92,10 @@ package struct DeviceRenameCommand: Command {
 /// `device remove`: permanently removes a device from the account.
 package struct DeviceRemoveCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["device", "remove"], operands: "DEVICE", operandCount: 1...1,
+        words: ["device", "remove"], operands: [.one(.otherDevice)],
         summary: "permanently remove a device from the account and create a new account key",
         options: [
-            OptionSpecification("--drop", .values("DEVICE"), "also remove this device, which DEVICE admitted"),
+            OptionSpecification("--drop", .values(.otherDevice), "also remove this device, which DEVICE admitted"),
             OptionSpecification("--yes", .flag, "do not ask for confirmation"),
             OptionSpecification("--no-wait", .flag, "do not wait for the other devices to confirm the removal"),
             OptionSpecification(

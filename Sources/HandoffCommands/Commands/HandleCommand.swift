@@ -1,20 +1,21 @@
 import HandoffHandlers
 import HandoffModel
+package import LoopIO
 
 /// `handle`: continues activities of the given types here, as an app would.
 package struct HandleCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["handle"], operands: "TYPE...", operandCount: 1...64,
+        words: ["handle"], operands: [.several(.type, 1...64)],
         summary: "continue activities of these types here until interrupted",
         options: [
             OptionSpecification("--team", .value("ID"), "only activities of this team"),
-            OptionSpecification("--exec", .value("COMMAND"), "run this command with /bin/sh -c for each activity"),
+            OptionSpecification("--exec", .value(.program), "run this command with /bin/sh -c for each activity"),
             OptionSpecification(
                 "--app", .value("ID"), "act on behalf of this app, which does not support Handoff itself"),
             OptionSpecification("--once", .flag, "exit after one activity"),
             OptionSpecification("--downloads", .flag, "save received files in the downloads folder"),
             OptionSpecification(
-                "--open-with", .value("COMMAND"), "open the received page or file with this command (with %u or %f)"),
+                "--open-with", .value(.program), "open the received page or file with this command (with %u or %f)"),
         ],
         details: """
             Continues activities as an app would, and prints each event. If the daemon stops, handling resumes when it

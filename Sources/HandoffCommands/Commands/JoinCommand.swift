@@ -1,3 +1,5 @@
+package import LoopIO
+
 /// `join`: adds this device to an account.
 package struct JoinCommand: Command {
     package static let specification = CommandSpecification(

@@ -1,6 +1,7 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `list`: lists the offers of the other devices, and what opens them here.
 package struct ListCommand: Command {

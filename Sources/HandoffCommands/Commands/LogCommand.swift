@@ -1,7 +1,7 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
-import LoopIO
+package import LoopIO
 
 /// `log`: shows the log of continuations.
 package struct LogCommand: Command {

@@ -1,6 +1,7 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `network list`: lists this machine's current networks and the known ones.
 package struct NetworkListCommand: Command {
@@ -37,7 +38,7 @@ package struct NetworkListCommand: Command {
 /// `network trust`: marks a network as known.
 package struct NetworkTrustCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["network", "trust"], operands: "[INTERFACE|ID]", operandCount: 0...1,
+        words: ["network", "trust"], operands: [.optional("INTERFACE|ID")],
         summary: "mark a network as known, so that this device can be found there",
         options: [OptionSpecification("--name", .value("NAME"), "the name to show for it")],
         details: """
@@ -70,7 +71,7 @@ package struct NetworkTrustCommand: Command {
 /// `network forget`: removes a network from the known ones.
 package struct NetworkForgetCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["network", "forget"], operands: "ID|NAME", operandCount: 1...1,
+        words: ["network", "forget"], operands: [.one("ID|NAME")],
         summary: "forget a known network",
         details: """
             Reverses handoffctl network trust. The output is that of handoffctl network list.

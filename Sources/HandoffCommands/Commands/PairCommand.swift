@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffModel
+package import LoopIO
 import QRText
 
 /// `pair`: admits a new device to the account.

@@ -2,23 +2,23 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffTransfer
-import LoopIO
+package import LoopIO
 
 /// `publish`: offers an activity to the other devices while the command runs.
 package struct PublishCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["publish"], operands: "TYPE|URL|FILE|FOLDER|-", operandCount: 1...1,
+        words: ["publish"], operands: [.one(.offered)],
         summary: "offer an activity, a page or a file to the other devices until interrupted",
         options: [
             OptionSpecification("--title", .value("TEXT"), "the title shown on other devices"),
-            OptionSpecification("--user-info", .value("JSON|@FILE"), "the payload: a JSON object"),
+            OptionSpecification("--user-info", .value(.payload), "the payload: a JSON object"),
             OptionSpecification(
-                "--stream", .value("FILE|FOLDER|-"), "content for devices that continue it; - is standard input, once"),
+                "--stream", .value(.content), "content for devices that continue it; - is standard input, once"),
             OptionSpecification(
                 "--web-url", .value("URL"), "a page with the same content, for devices without the app"),
             OptionSpecification("--team", .value("ID"), "allow only apps of this team to continue it"),
             OptionSpecification("--required", .values("KEY"), "a userInfo key that must be present to continue it"),
-            OptionSpecification("--to", .value("DEVICE"), "offer it only to this device (name or id prefix)"),
+            OptionSpecification("--to", .value(.otherDevice), "offer it only to this device (name or id prefix)"),
         ],
         details: """
             An http or https URL is offered as a page (NSUserActivityTypeBrowsingWeb). An existing file or folder is

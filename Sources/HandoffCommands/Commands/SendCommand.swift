@@ -1,10 +1,11 @@
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `send`: offers pages or files to one device until it has accepted them.
 package struct SendCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["send"], operands: "DEVICE [URL|FILE|FOLDER|-]...", operandCount: 1...33,
+        words: ["send"], operands: [.one(.otherDevice), .several(.item, 0...32)],
         summary: "send pages, files, folders or text to one of your devices",
         options: [
             OptionSpecification("--text", .value("TEXT"), "send this text as the file Text.txt"),

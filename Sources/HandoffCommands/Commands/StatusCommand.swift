@@ -1,6 +1,7 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `status`: shows the daemon, the device, its account and its peers.
 package struct StatusCommand: Command {

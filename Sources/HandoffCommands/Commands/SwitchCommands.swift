@@ -1,12 +1,12 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
-import LoopIO
+package import LoopIO
 
 /// `advertise`: turns offering activities on or off.
 package struct AdvertiseCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["advertise"], operands: "on|off [DURATION]", operandCount: 1...2,
+        words: ["advertise"], operands: [.one(.words(["on", "off"])), .optional("DURATION")],
         summary: "turn offering activities to the other devices on or off",
         options: [SwitchChange.deviceOption],
         details: """
@@ -27,7 +27,7 @@ package struct AdvertiseCommand: Command {
 /// `receive`: turns showing and continuing other devices' activities on or off.
 package struct ReceiveCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["receive"], operands: "on|off [DURATION]", operandCount: 1...2,
+        words: ["receive"], operands: [.one(.words(["on", "off"])), .optional("DURATION")],
         summary: "turn showing and continuing the other devices' activities on or off",
         options: [SwitchChange.deviceOption],
         details: """
@@ -48,7 +48,7 @@ package struct ReceiveCommand: Command {
 /// `pause`: turns off advertising and receiving, for a duration or until `resume`.
 package struct PauseCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["pause"], operands: "[DURATION]", operandCount: 0...1,
+        words: ["pause"], operands: [.optional("DURATION")],
         summary: "stop offering activities to the other devices and showing theirs",
         options: [SwitchChange.deviceOption],
         details: """
@@ -107,7 +107,7 @@ package struct ResumeCommand: Command {
 struct SwitchChange {
     /// The option that limits the change to one device.
     static let deviceOption = OptionSpecification(
-        "--device", .value("DEVICE"), "only for this device (name or id prefix)")
+        "--device", .value(.otherDevice), "only for this device (name or id prefix)")
 
     private let request: SetSwitchesRequest
 

@@ -2,6 +2,7 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `watch`: follows the other devices' offers until interrupted.
 package struct WatchCommand: Command {

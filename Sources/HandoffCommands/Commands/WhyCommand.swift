@@ -1,11 +1,12 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `why`: explains why another device's offers do not open here.
 package struct WhyCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["why"], operands: "ID|DEVICE", operandCount: 1...1,
+        words: ["why"], operands: [.one(.offerOrDevice)],
         summary: "explain why an offer, or any offer of a device, does not open here",
         details: """
             Checks each step of the path of an activity, in order: the account, the other device, the network, the

@@ -1,6 +1,7 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `doctor`: diagnoses why handoffs fail.
 package struct DoctorCommand: Command {
