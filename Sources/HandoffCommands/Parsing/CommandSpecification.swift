@@ -60,20 +60,15 @@ package struct Operand: Sendable, Equatable {
     /// The number of words that it can stand for.
     package let count: ClosedRange<Int>
 
-    private init(_ placeholder: Placeholder, _ count: ClosedRange<Int>) {
-        self.placeholder = placeholder
-        self.count = count
-    }
-
     /// `TYPE`
-    package static func one(_ placeholder: Placeholder) -> Operand { Operand(placeholder, 1...1) }
+    package static func one(_ placeholder: Placeholder) -> Operand { Operand(placeholder: placeholder, count: 1...1) }
 
     /// `[ID]`
-    package static func optional(_ placeholder: Placeholder) -> Operand { Operand(placeholder, 0...1) }
+    package static func optional(_ placeholder: Placeholder) -> Operand { Operand(placeholder: placeholder, count: 0...1) }
 
     /// `TYPE...`, or `[FILE]...` if there may be none.
     package static func several(_ placeholder: Placeholder, _ count: ClosedRange<Int>) -> Operand {
-        Operand(placeholder, count)
+        Operand(placeholder: placeholder, count: count)
     }
 
     var isRepeatable: Bool { count.upperBound > 1 }
