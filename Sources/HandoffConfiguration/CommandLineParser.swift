@@ -2,41 +2,38 @@ import LoopIO
 
 /// Parses handoffd's command line.
 package enum CommandLineParser {
-    /// An option that takes a value.
-    private enum Option: CaseIterable {
-        case config
-        case stateDirectory
-        case socket
-        case appSocket
-        case address
-        case port
-        case interface
-        case discovery
-        case name
-        case logLevel
-
-        /// The option as typed.
-        var word: String {
-            switch self {
-            case .config: "--config"
-            case .stateDirectory: "--state-dir"
-            case .socket: "--socket"
-            case .appSocket: "--app-socket"
-            case .address: "--address"
-            case .port: "--port"
-            case .interface: "--interface"
-            case .discovery: "--discovery"
-            case .name: "--name"
-            case .logLevel: "--log-level"
-            }
-        }
-
-        /// The setting with the key of this name; nil for a path.
-        var setting: Setting? { Setting.named(String(word.dropFirst(2))) }
-    }
-
     private static let noDesktop = "--no-desktop"
     private static let checkConfiguration = "--check-config"
+
+    /// All options, in the order of the help text.
+    static let options: [OptionSpecification] = [
+        OptionSpecification("--config", .value(.file), "read this configuration file instead of the default ones"),
+        OptionSpecification(
+            "--state-dir", .value(Placeholder("DIR", isSystemText: true)),
+            "store keys and state here (default: $STATE_DIRECTORY, else $XDG_STATE_HOME/handoff/state)"),
+        OptionSpecification(
+            "--socket", .value(.path), "the control socket (default: $XDG_RUNTIME_DIR/handoff/control.socket)"),
+        OptionSpecification(
+            "--app-socket", .value(.path),
+            "the app socket (default: next to the default control socket; with --socket: none)"),
+        OptionSpecification("--address", .value("IP"), "listen on this address only"),
+        OptionSpecification("--port", .value("N"), "listen on this port only (0: any)"),
+        OptionSpecification(
+            "--interface", .values("NAME"), "be discoverable only on this interface; may be repeated"),
+        OptionSpecification("--discovery", .value("HOW"), "auto, avahi, embedded or static"),
+        OptionSpecification("--name", .value("NAME"), "the name shown on your other devices"),
+        OptionSpecification(
+            noDesktop, .flag,
+            "do not start apps, show notifications or watch screen locks, for a machine without a user"),
+        OptionSpecification(
+            checkConfiguration, .flag, "check configuration and policy, report the first error, and exit"),
+        OptionSpecification("--log-level", .value("LEVEL"), "debug, info, notice, error or fault"),
+        OptionSpecification("--help", .flag, "print this text"),
+        OptionSpecification("--version", .flag, "print the version"),
+    ]
+
+    /// Returns the setting that an option changes; nil for other options.
+    static func setting(of option: String) -> Setting? { Setting.named(String(option.dropFirst(2))) }
 
     /// Parses the arguments. The first `--help` or `--version` takes precedence over all other
     /// arguments.
@@ -45,16 +42,18 @@ package enum CommandLineParser {
             if word == "--help" || word == "-h" { return .help }
             if word == "--version" { return .version }
         }
+        let arguments = try scan(words)
         var options = CommandLineOptions()
-        var rest = words[...]
-        var isCheck = false
-        while let word = rest.popFirst() {
-            guard word == Self.checkConfiguration else {
-                try take(word, &rest, into: &options)
-                continue
+        options.configurationFile = try path(arguments, "--config")
+        options.stateDirectory = try path(arguments, "--state-dir")
+        options.controlSocket = try path(arguments, "--socket")
+        options.appSocket = try path(arguments, "--app-socket")
+        options.hasDesktop = !arguments.has(noDesktop)
+        for option in Self.options {
+            guard let setting = setting(of: option.name) else { continue }
+            options.settings += arguments.all(option.name).map {
+                ConfigurationEntry(setting: setting, value: $0, origin: .option(option.name))
             }
-            guard !isCheck else { throw .repeatedOption(word) }
-            isCheck = true
         }
         // Validated here, so that an invalid value is reported as a usage error, not a
         // configuration error.
@@ -64,47 +63,30 @@ package enum CommandLineParser {
         } catch {
             throw .invalidValue(error)
         }
-        return isCheck ? .check(options) : .run(options)
+        return arguments.has(checkConfiguration) ? .check(options) : .run(options)
     }
 
-    /// Parses one option, `--option VALUE` or `--option=VALUE`.
-    private static func take(
-        _ word: String, _ rest: inout ArraySlice<String>, into options: inout CommandLineOptions
-    ) throws(OptionError) {
-        guard word.hasPrefix("-"), word != "-" else { throw .unexpectedWord(word) }
-        if word == Self.noDesktop {
-            guard options.hasDesktop else { throw .repeatedOption(word) }
-            options.hasDesktop = false
-            return
-        }
-        let parts = word.splitOption
-        let name = parts.first ?? word
-        guard let option = Option.allCases.first(where: { $0.word == name }) else {
-            let flags = [Self.noDesktop, Self.checkConfiguration, "--help", "--version"]
-            if flags.contains(name) { throw .superfluousValue(name) }
-            throw .unknownOption(name, options: Option.allCases.map(\.word) + flags)
-        }
-        guard let value = parts.count == 2 ? parts.last : rest.popFirst() else {
-            throw .missingValue(name, value: option.setting?.allowed ?? "a path")
-        }
-        switch option {
-        case .config: try set(&options.configurationFile, value, name)
-        case .stateDirectory: try set(&options.stateDirectory, value, name)
-        case .socket: try set(&options.controlSocket, value, name)
-        case .appSocket: try set(&options.appSocket, value, name)
-        case .address, .port, .interface, .discovery, .name, .logLevel:
-            guard let setting = option.setting else { return }
-            guard setting.isRepeatable || !options.settings.contains(where: { $0.setting == setting }) else {
-                throw .repeatedOption(name)
+    private static func scan(_ words: [String]) throws(OptionError) -> ParsedArguments {
+        var scanner = ArgumentScanner(words)
+        while let argument = scanner.next() {
+            switch argument {
+            case .operand(let word): throw .unexpectedWord(word)
+            case .option(let text):
+                do throws(ArgumentError) {
+                    try scanner.accept(option: text, among: options)
+                } catch {
+                    throw OptionError(error)
+                }
             }
-            options.settings.append(
-                ConfigurationEntry(setting: setting, value: value.systemTextRepaired, origin: .option(name)))
         }
+        let flags = scanner.arguments.flags
+        for flag in flags where flags.count(where: { $0 == flag }) > 1 { throw .repeatedOption(flag) }
+        return scanner.arguments
     }
 
-    private static func set(_ place: inout String?, _ value: String, _ name: String) throws(OptionError) {
-        guard place == nil else { throw .repeatedOption(name) }
-        guard !value.isEmpty else { throw .emptyPath(name) }
-        place = value
+    private static func path(_ arguments: ParsedArguments, _ option: String) throws(OptionError) -> String? {
+        let path = arguments.value(option)
+        if path?.isEmpty == true { throw .emptyPath(option) }
+        return path
     }
 }

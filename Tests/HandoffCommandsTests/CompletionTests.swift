@@ -3,6 +3,7 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
+import LoopIO
 import Testing
 
 /// The completions at the cursor.
@@ -58,6 +59,7 @@ import Testing
 
     @Test func `candidates known only to the daemon are requested`() {
         #expect(kind("continue", "3f") == .asked(.activity, before: "", begun: "3f"))
+        #expect(kind("open", "3f") == .asked(.activity, before: "", begun: "3f"))
         #expect(kind("continue", "--from=La") == .asked(.otherDevice, before: "--from=", begun: "La"))
         #expect(kind("device", "rename", "") == .asked(.device, before: "", begun: ""))
         #expect(kind("device", "rename", "laptop", "") == .words)
@@ -71,6 +73,7 @@ import Testing
         #expect(words("completion", "") == ["bash", "zsh", "fish"])
         #expect(words("completion", "z") == ["zsh"])
         #expect(words("help", "pub") == ["publish"])
+        #expect(words("advertise", "o") == ["on", "off"])
     }
 
     @Test func `the reply has a line for each candidate except those with control characters`() {

@@ -69,8 +69,9 @@ import Testing
         let root = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         let content = try LocalFile.read("/\(root)/docs/command-reference.md", limit: 1_048_576)
         let reference = String(decoding: content.bytes, as: UTF8.self)
-        #expect(reference.contains("`\(command.title.replacing("|", with: "\\|"))`"))
-        for option in command.options { #expect(reference.contains("`\(option.synopsis.split(separator: "|")[0])`")) }
+        for text in [command.title] + command.options.map(\.synopsis) {
+            #expect(reference.contains("`\(text.replacing("|", with: "\\|"))`"))
+        }
     }
 
     @Test func `names are unique`() {

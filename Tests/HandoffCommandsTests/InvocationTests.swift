@@ -1,4 +1,5 @@
 import HandoffCommands
+import LoopIO
 import Testing
 
 @Suite struct InvocationTests {

@@ -80,6 +80,12 @@ import Testing
         (["--socket="], "option --socket needs a non-empty path"),
         (["--socket", "a", "--socket", "b"], "option --socket was given twice"),
         (["--port", "1", "--port=2"], "option --port was given twice"),
+        (["--no-desktop", "--no-desktop"], "option --no-desktop was given twice"),
+        (
+            ["--name", "--port", "1"],
+            "option --name needs a value, but '--port' is an option; to pass it as the value, write --name=--port"
+        ),
+        (["--", "--port"], "unexpected argument '--port': handoffd accepts only options"),
         (["--help=yes"], "option --help takes no value"),
         (["--port"], "option --port needs a value: 'default', 0 for any free port, or a number from 1 to 65535"),
         (

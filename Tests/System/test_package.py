@@ -184,7 +184,7 @@ def lint(stage):
         expect(not done.stderr, f"man: {done.stderr}")
 
 
-@test("the manual pages describe these programs and settings")
+@test("the manual pages and the command reference describe these programs and settings")
 def fresh(stage):
     call("scripts/manual", "--check")
 

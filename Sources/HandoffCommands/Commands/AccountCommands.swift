@@ -2,11 +2,18 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `account show`: shows the account of this device.
 package struct AccountShowCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "show"], summary: "show the account of this device",
+        details: """
+            Shows the account, its epoch, the number of its devices, and the open tickets: those of exported files that
+            have not been used yet.
+
+            With --json: account (null without an account), epoch, devices, tickets.
+            """,
         example: "handoffctl account show")
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {}
@@ -38,8 +45,11 @@ package struct AccountCreateCommand: Command {
     package static let specification = CommandSpecification(
         words: ["account", "create"], summary: "create an account with this device as its first member",
         details: """
-            Other devices join with a code: see handoffctl help pair. A device that was removed from its account leaves
-            that account first and gets a new identity.
+            Other devices join with a code: see handoffctl help pair. Fails with AccountExists if the device already
+            has an account. A device that was removed from its account leaves that account first and gets a new
+            identity.
+
+            With --json: account.
             """,
         example: "handoffctl account create")
 
@@ -62,8 +72,10 @@ package struct AccountRotateCommand: Command {
         words: ["account", "rotate"], summary: "create a new account key and send it to all devices of the account",
         details: """
             Use this if the account key may have been exposed. Membership does not change, so it does not lock out a
-            lost device, or a copy of a device's state, such as a backup. To do that, use handoffctl device remove,
-            which also creates a new key.
+            lost device, or a person with a copy of a device's state, as in a backup. To do that, use handoffctl device
+            remove, which also creates a new key. handoffctl devices shows which devices have not received the key yet.
+
+            With --json: epoch.
             """,
         example: "handoffctl account rotate")
 

@@ -1,25 +1,34 @@
 import HandoffClient
 import HandoffJSON
-import LoopIO
+package import LoopIO
 
 /// `account export`: writes a file that lets one more device join.
 package struct AccountExportCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["account", "export"], operands: "FILE|-", operandCount: 0...1,
+        words: ["account", "export"], operands: [.one(.fileOrStream)], operandCount: 0...1,
         summary: "write a file that lets one more device join the account",
         options: [
             OptionSpecification("--passphrase", .flag, "protect the file with a passphrase, and prompt for it"),
             OptionSpecification(
-                "--passphrase-file", .value("FILE"), "protect it with the passphrase in the first line of FILE"),
-            OptionSpecification("--revoke", .value("TICKET"), "revoke an exported file instead, by its ticket"),
+                "--passphrase-file", .value(.file), "protect it with the passphrase in the first line of FILE"),
+            OptionSpecification("--revoke", .value(.ticket), "revoke an exported file instead, by its ticket"),
         ],
         details: """
-            The file can be used only once, within 24 hours. Keep it secret: it gives access to the account. It
-            holds no account key, so it stays valid when the account key changes. To admit the new device, at least one
-            device that is in the account now must be online and reachable. The file is created with mode 0600, and an
-            existing file is never overwritten. With -, it is written to standard output, unless that is a terminal. A
-            passphrase cannot be given as an argument or environment variable, because other programs can read those.
-            A revoked file can no longer be used to join. handoffctl account show lists the open tickets.
+            The file can be used only once, within 24 hours. Keep it secret: any person who has it can join the
+            account. It holds no account key, so it stays valid when the account key changes. Several files can be open
+            at a time, each for one device, and the use of one does not invalidate another. To admit the new device, at
+            least one device that is in the account now must be online and reachable.
+
+            The file is created with mode 0600, and an existing file is never overwritten. It gets its name only when
+            all of it is on the disk, if the file system supports that. With -, it is written to standard output,
+            unless that is a terminal.
+
+            With --passphrase, the passphrase is prompted for twice on the terminal, without echo. It cannot be given
+            as an argument or environment variable, because other programs can read those. An empty one is refused.
+            --revoke accepts a ticket or a prefix of it. A revoked file can no longer be used to join. handoffctl
+            account show lists the open tickets.
+
+            With --json: file (nothing with -) or revoked.
             """,
         example: "handoffctl account export - | ssh laptop handoffctl account import -")
 

@@ -1,23 +1,31 @@
 import HandoffClient
 import HandoffJSON
 import HandoffModel
-import LoopIO
+package import LoopIO
 
 /// `account import`: joins an account with a file that another device exported.
 package struct AccountImportCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["account", "import"], operands: "FILE|-", operandCount: 1...1,
+        words: ["account", "import"], operands: [.one(.fileOrStream)],
         summary: "join an account with a file that another device exported",
         options: [
             OptionSpecification(
-                "--passphrase-file", .value("FILE"), "read the passphrase of the file from the first line of FILE")
+                "--passphrase-file", .value(.file), "read the passphrase of the file from the first line of FILE")
         ],
         details: """
             With -, the file is read from standard input. If it is protected, the passphrase is prompted for on the
-            terminal. The file can be used only once: delete it afterwards. To admit this device, at least one device
-            that was in the account when the file was exported must be online and reachable. Otherwise this device keeps
-            trying, and the exit status is 1.
-            A device that was removed from its account leaves that account first and gets a new identity.
+            terminal, also with -. After a wrong passphrase, two more attempts are allowed, and the file remains
+            unused. --passphrase-file fails for a file that is not protected, which may not be the intended one.
+
+            The file can be used only once: delete it afterwards. To admit this device, at least one device that was in
+            the account when the file was exported must be online and reachable, since only such a device can check
+            that the file is still valid. If none is reachable within 8 s, the exit status is 1, and the error
+            NotJoined states what is missing. This device then keeps trying: handoffctl status shows a warning until it
+            has joined, and handoffctl account leave cancels the attempt. A file of the account that this device is
+            already in changes nothing, and the exit status is 0. A device that was removed from its account leaves
+            that account first and gets a new identity.
+
+            With --json: account, joined, missing (unless it has joined).
             """,
         example: "handoffctl account import account.handoff")
 

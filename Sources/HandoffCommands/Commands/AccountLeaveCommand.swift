@@ -2,6 +2,7 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `account leave`: removes this device from its account.
 package struct AccountLeaveCommand: Command {
@@ -10,8 +11,12 @@ package struct AccountLeaveCommand: Command {
         options: [OptionSpecification("--yes", .flag, "do not ask for confirmation")],
         details: """
             The device deletes the account's keys and gets a new identity. The other devices no longer know it. It can
-            join this or another account later, but only as a new device. Offline devices learn of this when they sync
-            with a device that knows. If this is the last device, the account is deleted.
+            join this or another account later, but only as a new device. The command first asks for confirmation, and
+            lists the remaining devices. It then lists the devices that already know that it left, and those that do
+            not. Offline devices learn of this when they sync with a device that knows. If this is the last device, the
+            account is deleted.
+
+            With --json: told and waiting (lists of ids).
             """,
         example: "handoffctl account leave")
 

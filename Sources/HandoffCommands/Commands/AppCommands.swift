@@ -2,6 +2,7 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `apps`: lists the apps that continue activities here, and their settings.
 package struct AppsCommand: Command {
@@ -9,9 +10,14 @@ package struct AppsCommand: Command {
         words: ["apps"], summary: "list the apps that continue activities here, and those that are disabled",
         details: """
             Apps are found by their desktop entries (X-Handoff-ActivityTypes) or manifests, or because they are
-            connected to the daemon. An app is marked as unverified unless the system confirms that the connected
-            process is that app. If several apps continue the same type, the one that was installed first is used,
-            unless you choose another one with a line TYPE=APP-ID in ~/.config/handoff/defaults.
+            connected to the daemon. Each is shown with its id, its name, whether it runs, and the types that it
+            continues. An app is marked as unverified unless the system confirms that the connected process is that
+            app. If several apps claim the same type, the one that claimed it first opens it. Each such conflict is
+            reported, with the line TYPE=APP-ID for ~/.config/handoff/defaults that selects an app.
+
+            With --json, a line for each: id, name, source (desktop, manifest, attached, none), file, types, team,
+            domains, running, verified (null unless it runs), enabled, notified, yields (its claims that another,
+            earlier app opens, each as claim and to).
             """,
         example: "handoffctl apps")
 
@@ -62,9 +68,13 @@ package struct AppsCommand: Command {
 /// `app enable`: allows an app to publish and continue activities again.
 package struct AppEnableCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["app", "enable"], operands: "ID", operandCount: 1...1,
+        words: ["app", "enable"], operands: [.one(.app)],
         summary: "allow an app to publish and continue activities again",
-        details: "ID can be shortened to any unique prefix. handoffctl apps lists the ids.",
+        details: """
+            ID can be shortened to any prefix that matches only one app. handoffctl apps lists the ids.
+
+            With --json: enabled (the whole id).
+            """,
         example: "handoffctl app enable org.example.Editor")
 
     private let change: AppChange
@@ -79,9 +89,15 @@ package struct AppEnableCommand: Command {
 /// `app disable`: stops an app from publishing and continuing activities until it is enabled again.
 package struct AppDisableCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["app", "disable"], operands: "ID", operandCount: 1...1,
+        words: ["app", "disable"], operands: [.one(.app)],
         summary: "stop an app from publishing and continuing activities until it is enabled again",
-        details: "ID can be shortened to any unique prefix. handoffctl apps lists the ids.",
+        details: """
+            A disabled app continues nothing, and its activities are not offered to other devices. The setting persists
+            across restarts. ID can be shortened to any prefix that matches only one app. handoffctl apps lists the
+            ids.
+
+            With --json: disabled (the whole id).
+            """,
         example: "handoffctl app disable org.example.Editor")
 
     private let change: AppChange
@@ -96,9 +112,14 @@ package struct AppDisableCommand: Command {
 /// `app mute`: stops notifications for offers that an app would open.
 package struct AppMuteCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["app", "mute"], operands: "ID", operandCount: 1...1,
+        words: ["app", "mute"], operands: [.one(.app)],
         summary: "do not show notifications for offers that an app would open",
-        details: "The offers stay in handoffctl list. ID can be shortened to any unique prefix.",
+        details: """
+            Has the same effect as the button 'Mute …' of a notification. The offers stay in handoffctl list and can be
+            continued. ID can be shortened to any prefix that matches only one app. handoffctl apps lists the ids.
+
+            With --json: muted (the whole id).
+            """,
         example: "handoffctl app mute org.example.Editor")
 
     private let change: AppChange
@@ -113,9 +134,13 @@ package struct AppMuteCommand: Command {
 /// `app unmute`: shows notifications again for offers that an app would open.
 package struct AppUnmuteCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["app", "unmute"], operands: "ID", operandCount: 1...1,
+        words: ["app", "unmute"], operands: [.one(.app)],
         summary: "show notifications again for offers that an app would open",
-        details: "ID can be shortened to any unique prefix. handoffctl apps lists the ids.",
+        details: """
+            ID can be shortened to any prefix that matches only one app. handoffctl apps lists the ids.
+
+            With --json: unmuted (the whole id).
+            """,
         example: "handoffctl app unmute org.example.Editor")
 
     private let change: AppChange

@@ -2,34 +2,99 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `continue`: continues an activity that another device offers.
 package struct ContinueCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["continue"], operands: "[ID]", operandCount: 0...1,
+        words: ["continue"], operands: [.optional(.offer)],
         summary: "continue an activity that another device offers",
         options: [
             OptionSpecification("--latest", .flag, "continue the most recent match without asking"),
-            OptionSpecification("--type", .value("TYPE"), "match only activities of this type"),
-            OptionSpecification("--from", .value("DEVICE"), "match only this device (name or id prefix)"),
+            OptionSpecification("--type", .value(.type), "match only activities of this type"),
+            OptionSpecification("--from", .value(.otherDevice), "match only this device (name or id prefix)"),
             OptionSpecification(
                 "--timeout", .value("SECONDS"), "give up after this time (default: 20, plus 30 to start an app)"),
             OptionSpecification("--print", .flag, "print the activity with its payload instead of opening an app"),
             OptionSpecification(
-                "--output", .value("FILE|FOLDER|-"), "like --print, and save the content that the other app streams"),
+                "--output", .value(.content), "like --print, and save the content that the other app streams"),
             OptionSpecification(
                 "--force", .flag, "with --output: replace an existing file, or create one without an extension"),
         ],
         details: """
             Opens the activity in its app, starting the app if needed, or in the browser, and prints what was opened.
             handoffctl list shows this in advance. Without an ID, the most recent match is continued. On a terminal, if
-            there are several, you choose one with the arrow keys or its number.
-            With --output, an interrupted transfer resumes where it stopped, immediately or when the command is run
-            again. A file gets its final name only when it is complete and verified. An existing file is replaced only
-            with --force. A path that does not exist becomes a file only if it has an extension, or with --force. The
-            exit status is 1 if any part of a folder is missing.
-            With --output, --timeout is the maximum time without progress (default: 2 minutes).
-            ID can be shortened to any unique prefix. Exit status 4 means that no offer matches.
+            there are several, you choose one with the arrow keys or its number. Details of the selected offer are
+            shown below the list. ID can be shortened to any unique prefix. Exit status 4 means that no offer matches.
+            On a terminal, the command shows after a moment which device it waits for. Ctrl-C cancels.
+
+            If nothing opens the activity, the error has code 4608, reason noHandler, and explains why. If the app
+            cannot be started, the reason is launchFailed. If a started app does not request the activity within 30 s,
+            the error has code 4610, reason appNotAttached.
+
+            With --output, the content that the other app streams is saved:
+
+              FILE    as a file of this name. An existing file is replaced only with --force, a folder never. A path
+                      that does not exist becomes a file only if its name has an extension, or with --force. Otherwise
+                      it counts as the path of a missing folder, and nothing is created. A received folder gets that
+                      name
+              FOLDER  in this folder, under the sender's name for it. If that name is in use, a number is added:
+                      'report (2).pdf'
+              -       to standard output (a folder as a tar archive). Everything else is then written to standard error
+
+            The other app must offer streams, as handoffctl publish --stream does. An activity without them is refused
+            with StreamFailed, code 3328, and its device is not notified of the attempt. Without an ID, the most recent
+            one that has streams is received. Received content is stored in a hidden file next to its destination
+            (.NAME.….handoff-part). It gets its name only when it is complete, was not changed while it was sent, and
+            is on the disk.
+
+            If the transfer is interrupted because a network or a daemon failed, the command continues the activity
+            again and resumes at the same position as long as bytes arrive. It gives up after --timeout without
+            progress (with --output, the default is 2 minutes). In that case, and after Ctrl-C (status 130), the
+            received part of a file or folder is kept for 14 days: run the same command again to continue. A folder is
+            sent again completely if anything in it that was sent has changed. Content from a standard input, or from a
+            file without a size, as in /proc, starts again. If the connection is interrupted so often that far more has
+            to be compared than arrives, the command ends as well. A stream to standard output that was interrupted in
+            the middle is a failure.
+
+            A name that would be hidden, would look like an option or another name, or is invisible is converted: '_'
+            before a dot or dash, no invisible characters, one space for a run of blanks. Inside a folder, names arrive
+            unchanged, byte for byte. If the file system refuses a name, as FAT does with 10:30.txt, the entry gets the
+            name 10_30.txt. A note on standard error reports each converted name.
+
+            From a folder, links, sockets, pipes, devices, unreadable files and paths of more than 4,000 bytes or 128
+            folders are omitted. Both commands report them with their number, and exit with status 1 and
+            TransferIncomplete. Everything else has arrived. A folder with a repository of Git, Mercurial, Sapling,
+            Jujutsu or Darcs is announced as such, by its title and before it is received. Files in it that could run
+            commands, such as .git/config, are set aside on arrival as .git/config.set-aside (docs/security.md, section
+            5).
+
+            Otherwise the command ends with TransferFailed and one of these reasons:
+
+              busy         another command receives the same
+              cancelled    a user or a program cancelled it
+              changed      the file was changed during the transfer
+              exists       the name is in use
+              failed       any other failure
+              full         no space is left
+              gone         interrupted, without further progress
+              malformed    the other device violated the protocol
+              name         the sender gives it no name: use --output with a file
+              stored       it is complete and has its name, but may be missing after a power failure
+              tooLarge     the content exceeds a limit on bytes or entries
+              unreadable   the source or the destination cannot be opened, read or written
+              unsafe       a folder with content that is never accepted
+              unsupported  the version or kind of the transfer is unknown
+
+            With --json: event (continued), opens, and the fields of the activity; with --print, the fields of the
+            activity with userInfo (tagged form) and origin. With --output, these events follow (with '--output -', all
+            of it is on standard error):
+
+              stream    id, stream, kind (file, folder or stream), name, size, from (bytes already received), device,
+                        deviceName, repository (if a folder contains one): the content starts or resumes
+              progress  stream, received, size: about once a second
+              received  path (null for standard output), bytes (of a folder those of its files), missing (if entries of
+                        a folder are missing): it has its name; the end
             """,
         example: "handoffctl continue --latest --type com.example.editing --print --json")
 
@@ -195,4 +260,45 @@ struct ReceiveRequest {
 
     /// The default maximum time without progress while receiving.
     static let defaultTimeout = Duration.seconds(120)
+}
+
+extension ContinueRequest {
+    /// Returns true if an offer matches the requested id, type and device. The daemon uses the same
+    /// rules.
+    func fits(_ offer: OfferedActivity) -> Bool {
+        if let activity, !offer.id.hex.hasPrefix(activity) { return false }
+        if let type, type != offer.type.text { return false }
+        guard let from else { return true }
+        return DeviceNames([offer.device: offer.deviceName]).choose(from) == .one(offer.device)
+    }
+
+    /// Returns the same request for the most recent matching offer with a stream. Returns it
+    /// unchanged if the daemon must decide: if no offer matches, or for an id, which may match
+    /// several.
+    /// - Throws: `CommandFailure` if offers match but none has a stream.
+    func choosingStream(among offers: [OfferedActivity]) throws(CommandFailure) -> ContinueRequest {
+        let fitting = offers.filter(fits)
+        guard let offer = fitting.first(where: \.streams) else {
+            guard let offer = fitting.first else { return self }
+            throw .noStreams(device: VisibleText.escape(offer.deviceName))
+        }
+        guard activity == nil else { return self }
+        var request = self
+        (request.activity, request.from) = (offer.id.hex, offer.device.hex)
+        return request
+    }
+}
+
+extension ContinuedActivity {
+    /// Returns the offer of this activity, possibly under another id: a publisher publishes it
+    /// again after a restart of its daemon.
+    func offer(among offers: [OfferedActivity]) -> OfferedActivity? {
+        // Activity ids are known to all members, so another device may offer one that is not its
+        // own.
+        let own = offers.filter { $0.device == origin.device }
+        return own.first { $0.id == id }
+            ?? own.first {
+                $0.type == type && $0.team == team && $0.streams && ($0.title == nil || $0.title == title)
+            }
+    }
 }

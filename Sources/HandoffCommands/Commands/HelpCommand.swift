@@ -1,10 +1,17 @@
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `help`: shows the overview, or help on one command.
 package struct HelpCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["help"], operands: "[COMMAND]", operandCount: 0...2, summary: "show help for a command",
+        words: ["help"], operands: [.optional(.command)], operandCount: 0...2, summary: "show help for a command",
+        details: """
+            COMMAND is a command, or the first word of several: 'handoffctl help account'. Without it, all commands are
+            listed. For an unknown word, the nearest known one is suggested.
+
+            With --json: help (the text).
+            """,
         example: "handoffctl help publish")
 
     private let text: String
@@ -53,10 +60,10 @@ package enum HelpText {
         Usage: handoffctl [--socket PATH] [--json] COMMAND
 
         Commands:
-        \(lines(table.commands.map { ($0.specification.title, $0.specification.summary) }))
+        \(HelpColumns.text(table.commands.map { ($0.specification.title, $0.specification.summary) }))
 
         Options for every command, before or after it:
-        \(lines(OptionSpecification.global.map { ($0.synopsis, $0.summary) } + [version]))
+        \(HelpColumns.text(OptionSpecification.global.map { ($0.synopsis, $0.summary) } + [version]))
 
         Exit status: 0 done, 1 failed, 2 wrong usage, 3 daemon not reachable, 4 nothing to continue.
         For help on a command: handoffctl help COMMAND
@@ -70,7 +77,7 @@ package enum HelpText {
             Usage: handoffctl \(first) COMMAND
 
             Commands:
-            \(lines(members.map { ($0.title, $0.summary) }))
+            \(HelpColumns.text(members.map { ($0.title, $0.summary) }))
 
             For help on a command: handoffctl help \(first) COMMAND
 
@@ -86,20 +93,8 @@ package enum HelpText {
             """
         if !command.details.isEmpty { text += "\n\(command.details)\n" }
         let options = command.options + OptionSpecification.global
-        text += "\nOptions:\n\(lines(options.map { ($0.synopsis, $0.summary) }))\n"
+        text += "\nOptions:\n\(HelpColumns.text(options.map { ($0.synopsis, $0.summary) }))\n"
         text += "\nExample:\n  \(command.example)\n"
         return text
-    }
-
-    /// Formats two columns. A left side that is too long gets its own line.
-    private static func lines(_ rows: [(left: String, right: String)]) -> String {
-        let widest = 26
-        let width = rows.map(\.left.count).filter { $0 <= widest }.max() ?? widest
-        return rows.map { row in
-            let gap = String(repeating: " ", count: max(0, width - row.left.count))
-            return row.left.count <= width
-                ? "  \(row.left)\(gap)  \(row.right)"
-                : "  \(row.left)\n  \(String(repeating: " ", count: width))  \(row.right)"
-        }.joined(separator: "\n")
     }
 }

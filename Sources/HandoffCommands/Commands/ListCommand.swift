@@ -1,6 +1,7 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `list`: lists the offers of the other devices, and what opens them here.
 package struct ListCommand: Command {
@@ -10,7 +11,21 @@ package struct ListCommand: Command {
             OptionSpecification("--here", .flag, "only activities that would open on this device"),
             OptionSpecification("--mine", .flag, "activities of this device, and whether other devices see them"),
         ],
-        details: "The last column shows what would open the activity here: an app, the web, or nothing and why.",
+        details: """
+            The last column shows what would open the activity here: an app, which is started if needed, the web, or
+            nothing and why. With 'web' it may be an app that claims the page's site, because the page is known only
+            after the activity was continued. With --mine, the list shows which app published each activity, since
+            when, whether other devices may see it, and which do.
+
+            If the list is empty, a message on standard error states the reason, if this device knows it: it is in no
+            account, or Handoff is paused. The message also names devices whose offers are switched off here (receive
+            off --device), devices that are asleep and offer nothing until they wake, and, with --mine, those that see
+            none of this device's offers.
+
+            With --json, a line for each: at least id, type, title, device, deviceName, deviceKind, streams,
+            webpageURL, sent (only to this device), opens (kind, which is app, web or nothing, name and reason), age;
+            with --mine at least id, type, title, app, offered, reason, age.
+            """,
         example: "handoffctl list --here")
 
     /// The maximum width of a title on a terminal. Files and pipes get the full title.

@@ -1,7 +1,7 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
-import LoopIO
+package import LoopIO
 
 /// `log`: shows the log of continuations.
 package struct LogCommand: Command {
@@ -11,8 +11,21 @@ package struct LogCommand: Command {
             OptionSpecification("--follow", .flag, "print new entries as they arrive, until interrupted"),
             OptionSpecification("--lines", .value("NUMBER"), "show only the last NUMBER entries"),
         ],
-        details:
-            "The log records types, devices, apps and outcomes, but no titles, pages or content.",
+        details: """
+            Shows the time, the device, the type, the local app, and the result of each continuation, but no titles,
+            pages or content. The log is stored in the state folder, in history and history.old, each of 1 MiB at most.
+            Older entries are deleted. Frequent repetitions by another device are combined, with the time of the last
+            one: '(8 times)'.
+
+            With --json, a line for each: number, time (seconds since 1970), event, direction (in from another device,
+            out from this one), type, device, deviceName, app, outcome, count, sent, received. The event determines the
+            outcome:
+
+              payload       given (another device requested and received the state of a local activity)
+              continuation  continued, or the reason of the failure, as in 'continue'
+              stream        how it ended, as in AwaitStream, with the bytes that were sent and received here, of all
+                            combined entries
+            """,
         example: "handoffctl log --follow")
 
     private let follows: Bool

@@ -1,15 +1,26 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `network list`: lists this machine's current networks and the known ones.
 package struct NetworkListCommand: Command {
     package static let specification = CommandSpecification(
         words: ["network", "list"], summary: "list the current networks of this machine, and the known ones",
         details: """
-            With networks = known in handoffd.conf, this device can be found only in known networks. In others, it
-            announces nothing and does not look for other devices. A network is identified by the link-layer address of
-            its gateway.
+            Shows the networks of this machine's default routes, then the other known ones. With 'networks = known' in
+            handoffd.conf, this device can be found only in known networks. In other networks it announces nothing,
+            sends no multicast DNS queries or responses, connects to no device, fixed addresses included, and admits no
+            device. The commands list, publish, pair and doctor report this.
+
+            A network is identified by the link-layer address of its gateway, its id. This is not a proof: the operator
+            of another network can give its gateway the same address. A network without a default route cannot be
+            known. If several interfaces are up, each is judged separately.
+
+            With --json: knownOnly, silent, networks (each id, interface, gateway, name, connection, known). For a
+            network that this machine is not in, interface, gateway and connection are null. The name is the user's.
+            The connection is that of NetworkManager, which uses the name that a wireless network gives itself and
+            therefore proves nothing.
             """,
         example: "handoffctl network list")
 
@@ -27,12 +38,12 @@ package struct NetworkListCommand: Command {
 /// `network trust`: marks a network as known.
 package struct NetworkTrustCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["network", "trust"], operands: "[INTERFACE|ID]", operandCount: 0...1,
+        words: ["network", "trust"], operands: [.optional("INTERFACE|ID")],
         summary: "mark a network as known, so that this device can be found there",
         options: [OptionSpecification("--name", .value("NAME"), "the name to show for it")],
         details: """
-            Without an argument, marks the network that this machine is in. Without --name, the name from NetworkManager
-            is shown.
+            Without an argument, marks the network that this machine is in. Without --name, the name from
+            NetworkManager is shown, if NetworkManager runs. The output is that of handoffctl network list.
             """,
         example: "handoffctl network trust --name Home")
 
@@ -60,8 +71,11 @@ package struct NetworkTrustCommand: Command {
 /// `network forget`: removes a network from the known ones.
 package struct NetworkForgetCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["network", "forget"], operands: "ID|NAME", operandCount: 1...1,
+        words: ["network", "forget"], operands: [.one("ID|NAME")],
         summary: "forget a known network",
+        details: """
+            Reverses handoffctl network trust. The output is that of handoffctl network list.
+            """,
         example: "handoffctl network forget Home")
 
     private let network: String

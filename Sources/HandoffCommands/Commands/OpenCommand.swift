@@ -1,8 +1,9 @@
+package import LoopIO
+
 /// `open`: an alias of `continue`.
 package struct OpenCommand: Command {
     package static let specification = CommandSpecification(
         words: ["open"], operands: ContinueCommand.specification.operands,
-        operandCount: ContinueCommand.specification.operandCount,
         summary: "the same as continue", options: ContinueCommand.specification.options,
         details: "See: handoffctl help continue", example: "handoffctl open")
 

@@ -1,11 +1,22 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `status`: shows the daemon, the device, its account and its peers.
 package struct StatusCommand: Command {
     package static let specification = CommandSpecification(
         words: ["status"], summary: "show the daemon, this device, its account and its peers",
+        details: """
+            Shows the daemon's version, this device (name, kind, id), its account, the discovery in use, the port, the
+            peers, the number of activities that apps here have (published) and that other devices offer (offered),
+            unused account files, the switches (see handoffctl help pause), and warnings.
+
+            With --json: at least daemon, device, name, kind, account, epoch, discovery, discoveryState, port, peers,
+            published, offered, tickets, advertising, receiving, holds, warnings, standing. The last one is the
+            device's status in its account: member, joining, removed, removedMutually (by a device that it removed
+            itself), fileUsedTwice or fileClosed.
+            """,
         example: "handoffctl status")
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {}

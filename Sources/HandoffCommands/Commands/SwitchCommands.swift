@@ -1,18 +1,17 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
-import LoopIO
+package import LoopIO
 
 /// `advertise`: turns offering activities on or off.
 package struct AdvertiseCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["advertise"], operands: "on|off [DURATION]", operandCount: 1...2,
+        words: ["advertise"], operands: [.one(.words(["on", "off"])), .optional("DURATION")],
         summary: "turn offering activities to the other devices on or off",
         options: [SwitchChange.deviceOption],
         details: """
-            Off: current offers are withdrawn immediately, and no device receives them any more.
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m. Without it, the setting stays until
-            you change it. Continuations in progress are completed. The setting is kept across restarts.
+            Off: current offers are withdrawn immediately, and requests for them are refused. With --device, only for
+            that device. See handoffctl help pause for DURATION and the output.
             """,
         example: "handoffctl advertise off 1h")
 
@@ -28,13 +27,12 @@ package struct AdvertiseCommand: Command {
 /// `receive`: turns showing and continuing other devices' activities on or off.
 package struct ReceiveCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["receive"], operands: "on|off [DURATION]", operandCount: 1...2,
+        words: ["receive"], operands: [.one(.words(["on", "off"])), .optional("DURATION")],
         summary: "turn showing and continuing the other devices' activities on or off",
         options: [SwitchChange.deviceOption],
         details: """
-            Off: list and watch show nothing, and continue fails with the reason.
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m. Without it, the setting stays until
-            you change it. Continuations in progress are completed. The setting is kept across restarts.
+            Off: list and watch show nothing, and continue fails with SwitchedOff, which names the cause. With
+            --device, only offers of that device. See handoffctl help pause for DURATION and the output.
             """,
         example: "handoffctl receive off 1h")
 
@@ -50,13 +48,26 @@ package struct ReceiveCommand: Command {
 /// `pause`: turns off advertising and receiving, for a duration or until `resume`.
 package struct PauseCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["pause"], operands: "[DURATION]", operandCount: 0...1,
+        words: ["pause"], operands: [.optional("DURATION")],
         summary: "stop offering activities to the other devices and showing theirs",
         options: [SwitchChange.deviceOption],
         details: """
-            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m. Without it, the pause lasts until
-            handoffctl resume. Continuations in progress are completed. The device stays in its account. The pause is
-            kept across restarts.
+            There are two switches. 'advertise' controls the activities that this device offers and gives to others.
+            'receive' controls the activities of others that it shows and continues. 'pause' turns both off, 'resume'
+            both on. Operations in progress, streams too, are completed. The device stays in its account, and the
+            others still see it. With --device, the others notice nothing.
+
+            DURATION is a number with a unit (s, min, h, d), such as 30min or 1h30m, at most a year. Without it, the
+            setting stays until you change it. Switches and times are kept across restarts. Times use the wall clock.
+            Setting the clock back does not extend them. These commands cannot switch on what the administrator forbids
+            in /etc/handoff/policy.d or what handoffd.conf switches off. While the screen is locked, or the desktop has
+            been idle for a while, nothing is advertised either.
+
+            Prints the resulting state, as handoffctl status does.
+
+            With --json: advertising, receiving (for devices in general), holds (the reasons why something is off, each
+            direction, by, device, until, message). In a reason, by is user, configuration, policy, session or network,
+            and device and until may be null.
             """,
         example: "handoffctl pause 2h")
 
@@ -76,7 +87,10 @@ package struct ResumeCommand: Command {
     package static let specification = CommandSpecification(
         words: ["resume"], summary: "offer activities to the other devices again, and show theirs",
         options: [SwitchChange.deviceOption],
-        details: "Ends pause, advertise off and receive off. Directions that were turned off for one device stay off.",
+        details: """
+            Ends pause, advertise off and receive off. Directions that were turned off for one device stay off. See
+            handoffctl help pause for the output.
+            """,
         example: "handoffctl resume")
 
     private let change: SwitchChange
@@ -93,7 +107,7 @@ package struct ResumeCommand: Command {
 struct SwitchChange {
     /// The option that limits the change to one device.
     static let deviceOption = OptionSpecification(
-        "--device", .value("DEVICE"), "only for this device (name or id prefix)")
+        "--device", .value(.otherDevice), "only for this device (name or id prefix)")
 
     private let request: SetSwitchesRequest
 

@@ -2,15 +2,18 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+package import LoopIO
 
 /// `watch`: follows the other devices' offers until interrupted.
 package struct WatchCommand: Command {
     package static let specification = CommandSpecification(
         words: ["watch"], summary: "follow the activities that the other devices offer",
         details: """
-            Prints the current offers, then 'ready', then each change: added, changed, removed. With --json, the current
-            offers are 'added' too.
-            Exits when interrupted, or with status 3 if the daemon stops.
+            Prints the current offers, then 'ready', then each change: added, changed, removed. Exits when interrupted,
+            or with status 3 if the daemon stops.
+
+            With --json: event (added, also for the current offers, changed, removed, ready), and the fields of 'list'
+            except with ready.
             """,
         example: "handoffctl watch --json | jq --unbuffered -r .title")
 

@@ -1,16 +1,18 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `why`: explains why another device's offers do not open here.
 package struct WhyCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["why"], operands: "ID|DEVICE", operandCount: 1...1,
+        words: ["why"], operands: [.one(.offerOrDevice)],
         summary: "explain why an offer, or any offer of a device, does not open here",
         details: """
-            Checks each step of the path of an activity: the account, the other device, the network, the switches of
-            this device, the offer, the app that opens it, and its notification. Exit status 0: no problem found. 1: a
-            problem was found; the output says how to fix it.
+            Checks each step of the path of an activity, in order: the account, the other device, the network, the
+            switches of this device, the offer, the app that opens it, and whether its notification is shown. For a
+            device, all its offers are checked. Each line is a check in the form of handoffctl doctor, also with
+            --json. Exit status 0: no problem found. 1: a problem was found; the output says how to fix it.
             """,
         example: "handoffctl why laptop")
 

@@ -1,3 +1,5 @@
+import LoopIO
+
 /// An incomplete command line up to the cursor. Decides which words can be at the cursor. An
 /// invalid line is not an error; it has no completions.
 package struct CompletionQuery: Sendable {
@@ -7,144 +9,65 @@ package struct CompletionQuery: Sendable {
     package private(set) var answer = CompletionAnswer()
 
     private let table: CommandTable
-    private var words: [String] = []
-    private var command: CommandSpecification?
-    private var operands = 0
-    private var given: Set<String> = []
-    private var onlyOperands = false
-    /// The option whose value is the next word.
-    private var pending: OptionSpecification?
 
     /// - Parameter line: the words after the program's name. The last one is the typed part of the
     ///   word at the cursor.
     package init(_ line: [String], table: CommandTable = .standard) {
         self.table = table
-        for word in line.dropLast() where !pass(word) { return }
-        complete(line.last ?? "")
-    }
-
-    // ---- Words before the cursor
-
-    /// Processes a complete word. Returns false if the line is invalid.
-    private mutating func pass(_ word: String) -> Bool {
-        if let option = pending {
-            pending = nil
-            if option.name == "--socket" { socket = word }
-        } else if !onlyOperands, word == "--" {
-            onlyOperands = true
-        } else if !onlyOperands, word.hasPrefix("-"), word != "-" {
-            return passOption(word)
-        } else {
-            return passOperand(word)
-        }
-        return true
-    }
-
-    private mutating func passOption(_ word: String) -> Bool {
-        let parts = word.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let option = options.first(where: { $0.name == parts[0] }) else { return word == "-h" }
-        given.insert(option.name)
-        if option.form != .flag {
-            if parts.count == 1 {
-                pending = option
-            } else if option.name == "--socket" {
-                socket = String(parts[1])
-            }
-        }
-        return true
-    }
-
-    private mutating func passOperand(_ word: String) -> Bool {
-        if command != nil {
-            operands += 1
-            return true
-        }
-        words.append(word)
-        switch table.find(words) {
-        case .command(let found): command = found.specification
-        case .group: break
-        case .none: return false
-        }
-        return true
-    }
-
-    /// The options allowed at this position.
-    private var options: [OptionSpecification] { (command?.options ?? []) + OptionSpecification.global }
-
-    // ---- The word at the cursor
-
-    private mutating func complete(_ typed: String) {
-        if let option = pending {
-            answer = value(of: option, typed: typed, before: "")
-        } else if !onlyOperands, typed.hasPrefix("-"), typed != "-", let equals = typed.firstIndex(of: "=") {
-            guard let option = options.first(where: { $0.name == typed[..<equals] }) else { return }
-            let before = String(typed[...equals])
-            answer = value(of: option, typed: String(typed.dropFirst(before.count)), before: before)
-        } else if !onlyOperands, typed.hasPrefix("-") {
-            answer = CompletionAnswer(.words, options.filter(isStillPossible).map { .init($0.name, $0.summary) })
-        } else if let command {
-            let placeholder = Self.placeholder(of: command, at: operands)
-            answer = Self.answer(to: placeholder, of: command.name, typed: typed, before: "", table)
-        } else {
-            answer = CompletionAnswer(.words, Self.commandWords(after: words, table))
-        }
+        guard let scan = try? CommandScan(line.dropLast(), table: table) else { return }
+        socket = scan.scanner.arguments.value("--socket")
+        let typed = line.last ?? ""
+        answer = answer(to: typed, after: scan)
         answer.candidates = answer.candidates.filter { $0.word.hasPrefix(typed) }
     }
 
-    private func isStillPossible(_ option: OptionSpecification) -> Bool {
-        if case .values = option.form { return true }
-        return !given.contains(option.name)
-    }
-
-    private func value(of option: OptionSpecification, typed: String, before: String) -> CompletionAnswer {
-        switch option.form {
-        case .flag: CompletionAnswer()
-        case .value(let placeholder), .values(let placeholder):
-            Self.answer(to: placeholder, of: option.name, typed: typed, before: before, table)
-        }
-    }
-
-    /// Returns the placeholder of an operand; nil if the command accepts no more operands.
-    private static func placeholder(of command: CommandSpecification, at index: Int) -> String? {
-        let all = command.operands.split(separator: " ").map { $0.filter { $0 != "[" && $0 != "]" } }
-        guard let last = all.last else { return nil }
-        let more = "..."
-        guard index < all.count || last.hasSuffix(more) else { return nil }
-        let placeholder = all[min(index, all.count - 1)]
-        return placeholder.hasSuffix(more) ? String(placeholder.dropLast(more.count)) : placeholder
-    }
-
-    /// Returns the completions for a placeholder of the help texts.
-    private static func answer(
-        to placeholder: String?, of owner: String, typed: String, before: String, _ table: CommandTable
-    ) -> CompletionAnswer {
-        switch placeholder {
-        case nil: return CompletionAnswer()
-        case "PATH", "FILE", "FILE|-", "FILE|FOLDER|-", "URL|FILE|FOLDER|-", "TYPE|URL|FILE|FOLDER|-":
-            return CompletionAnswer(.files(after: before))
-        case "JSON|@FILE":
-            return typed.hasPrefix("@") ? CompletionAnswer(.files(after: before + "@")) : CompletionAnswer()
-        case "DEVICE" where owner == "device rename":
-            return CompletionAnswer(.asked(.device, before: before, begun: typed))
-        // All other commands refuse this device.
-        case "DEVICE", "ID|DEVICE": return CompletionAnswer(.asked(.otherDevice, before: before, begun: typed))
-        case "TYPE": return CompletionAnswer(.asked(.type, before: before, begun: typed))
-        case "TICKET": return CompletionAnswer(.asked(.ticket, before: before, begun: typed))
-        case "ID" where owner == "continue": return CompletionAnswer(.asked(.activity, before: before, begun: typed))
-        case "ID" where owner.hasPrefix("app "): return CompletionAnswer(.asked(.app, before: before, begun: typed))
-        case "COMMAND" where owner == "help": return CompletionAnswer(.words, commandWords(after: [], table))
-        case let words?:
-            // Lower-case words are literals: 'on|off'.
-            let choices = words.split(separator: "|").map(String.init)
-            guard choices.allSatisfy({ $0.allSatisfy { $0.isLowercase || $0 == "-" } }) else {
-                return CompletionAnswer()
+    private func answer(to typed: String, after scan: CommandScan) -> CompletionAnswer {
+        if let option = scan.openOption { return value(option.placeholder, typed: typed) }
+        if !scan.scanner.onlyOperands, typed.hasPrefix("-") {
+            if let equals = typed.firstIndex(of: "=") {
+                let before = String(typed[...equals])
+                let option = scan.options.first { $0.name == typed[..<equals] }
+                return value(option?.placeholder, typed: String(typed.dropFirst(before.count)), before: before)
             }
-            return CompletionAnswer(.words, choices.map { .init(before + $0) })
+            let possible = scan.options.filter { isPossible($0, after: scan.scanner.arguments) }
+            return CompletionAnswer(.words, possible.map { .init($0.name, $0.summary) })
+        }
+        guard let command = scan.command?.specification else {
+            return CompletionAnswer(.words, commandWords(after: scan.words))
+        }
+        return value(command.operand(at: scan.scanner.arguments.operands.count)?.placeholder, typed: typed)
+    }
+
+    private func isPossible(_ option: OptionSpecification, after arguments: ParsedArguments) -> Bool {
+        if case .values = option.form { return true }
+        return !arguments.has(option.name) && arguments.values[option.name] == nil
+    }
+
+    /// Returns the completions of a value; none without a placeholder.
+    /// - Parameters:
+    ///   - typed: the typed part of the value.
+    ///   - before: the text before it in the same word.
+    private func value(_ placeholder: Placeholder?, typed: String, before: String = "") -> CompletionAnswer {
+        switch placeholder {
+        case .path?, .file?, .fileOrStream?, .content?, .item?, .offered?:
+            return CompletionAnswer(.files(after: before))
+        case .payload?:
+            return typed.hasPrefix("@") ? CompletionAnswer(.files(after: before + "@")) : CompletionAnswer()
+        case .device?: return CompletionAnswer(.asked(.device, before: before, begun: typed))
+        case .otherDevice?, .offerOrDevice?:
+            return CompletionAnswer(.asked(.otherDevice, before: before, begun: typed))
+        case .type?: return CompletionAnswer(.asked(.type, before: before, begun: typed))
+        case .ticket?: return CompletionAnswer(.asked(.ticket, before: before, begun: typed))
+        case .offer?: return CompletionAnswer(.asked(.activity, before: before, begun: typed))
+        case .app?: return CompletionAnswer(.asked(.app, before: before, begun: typed))
+        case .command?: return CompletionAnswer(.words, commandWords(after: []))
+        case let other?: return CompletionAnswer(.words, other.choices.map { .init(before + $0) })
+        case nil: return CompletionAnswer()
         }
     }
 
     /// Returns the words that can follow the first words of a command.
-    private static func commandWords(after words: [String], _ table: CommandTable) -> [CompletionAnswer.Candidate] {
+    private func commandWords(after words: [String]) -> [CompletionAnswer.Candidate] {
         var found: [CompletionAnswer.Candidate] = []
         for command in table.commands {
             let specification = command.specification

@@ -1,4 +1,5 @@
 import HandoffModel
+import LoopIO
 
 /// All commands, in the order shown in help.
 package struct CommandTable: Sendable {

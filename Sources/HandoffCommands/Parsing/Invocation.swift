@@ -1,4 +1,4 @@
-import HandoffModel
+package import LoopIO
 
 /// A parsed command line: the command, its arguments, and the global options.
 package struct Invocation: Sendable {
@@ -23,44 +23,36 @@ package struct Invocation: Sendable {
     /// - Throws: `UsageError` for every error that can be detected without the command's own
     ///   validation.
     package init(_ arguments: [String], table: CommandTable = .standard) throws(UsageError) {
-        var scanner = ArgumentScanner(arguments, table: table)
-        var words: [String] = []
-        var command: (any Command.Type)?
-        while command == nil, let argument = scanner.next() {
-            switch argument {
-            case .option(let text):
-                try scanner.takeGlobal(text)
-            case .operand(let word):
-                words.append(word)
-                switch table.find(words) {
-                case .command(let found): command = found
-                case .group: break
-                case .none where words.count == 1:
-                    throw .unknownCommand(word, suggestion: table.suggestion(for: word))
-                case .none:
-                    let choices = table.subcommands(of: words[0])
-                    throw .unknownSubcommand(
-                        word, of: words[0],
-                        suggestion: Spelling.nearest(to: word, among: choices).map { "\(words[0]) \($0)" })
-                }
-            }
+        let scan = try CommandScan(arguments, table: table)
+        if let option = scan.openOption {
+            throw .missingValue(option, command: scan.command?.specification.name)
         }
-        if let command { try scanner.takeRest(of: command.specification) }
-        socket = scanner.arguments.value("--socket")
-        json = scanner.arguments.has("--json")
-        if scanner.arguments.has("--help") {
-            request = .help(words)
-        } else if scanner.wantsVersion {
+        let parsed = scan.scanner.arguments
+        socket = parsed.value("--socket")
+        json = parsed.has("--json")
+        if parsed.has("--help") {
+            request = .help(scan.words)
+        } else if scan.wantsVersion {
             request = .version
-        } else if let command {
-            try scanner.checkOperands(of: command.specification)
-            request = .command(command, scanner.arguments)
-        } else if let group = words.first {
+        } else if let command = scan.command {
+            try Self.checkOperands(parsed.operands, of: command.specification)
+            request = .command(command, parsed)
+        } else if let group = scan.words.first {
             throw .missingSubcommand(of: group, choices: table.subcommands(of: group))
         } else {
             throw .noCommand()
         }
         if let socket, socket.isEmpty { throw .emptyValue(of: "--socket") }
+    }
+
+    /// Rejects too few or too many operands.
+    private static func checkOperands(
+        _ operands: [String], of specification: CommandSpecification
+    ) throws(UsageError) {
+        if operands.count < specification.operandCount.lowerBound { throw .missingOperand(specification) }
+        if let extra = operands.dropFirst(specification.operandCount.upperBound).first {
+            throw .extraOperand(extra, specification)
+        }
     }
 
     /// Returns true if errors should be printed as JSON, even if the command line cannot be parsed.

@@ -1,4 +1,5 @@
 package import HandoffModel
+package import LoopIO
 
 /// An invalid command line. Ends the program with exit status 2.
 package struct UsageError: Error, Equatable, Sendable {
@@ -28,8 +29,21 @@ package struct UsageError: Error, Equatable, Sendable {
         UsageError("unknown command '\(group) \(word)'" + didYouMean(suggestion), command: group)
     }
 
-    package static func unknownOption(_ option: String, command: String?, suggestion: String?) -> UsageError {
-        UsageError("unknown option '\(option)'" + didYouMean(suggestion), command: command)
+    /// An option that the scanner cannot accept.
+    /// - Parameter options: the options allowed at its position.
+    init(_ error: ArgumentError, options: [OptionSpecification], command: String?) {
+        switch error {
+        case .unknownOption(let name):
+            let suggestion = Spelling.nearest(to: name, among: options.map(\.name))
+            self.init("unknown option '\(name)'" + Self.didYouMean(suggestion), command: command)
+        case .missingValue(let option): self = .missingValue(option, command: command)
+        case .optionAsValue(let option, let value):
+            self.init(
+                "option '\(option.name)' needs a value, but '\(value)' is an option; "
+                    + "to pass it as the value, write \(option.name)=\(value)", command: command)
+        case .unexpectedValue(let name): self.init("option '\(name)' takes no value", command: command)
+        case .repeatedOption(let name): self.init("option '\(name)' can be given only once", command: command)
+        }
     }
 
     package static func misplacedOption(_ option: String) -> UsageError {
@@ -40,26 +54,14 @@ package struct UsageError: Error, Equatable, Sendable {
         UsageError("option '\(option.name)' needs a value: \(option.synopsis)", command: command)
     }
 
-    package static func optionAsValue(_ option: OptionSpecification, value: String, command: String?) -> UsageError {
-        UsageError(
-            "option '\(option.name)' needs a value, but '\(value)' is an option; "
-                + "to pass it as the value, write \(option.name)=\(value)", command: command)
-    }
-
     package static func missingZone(_ address: StaticAddress, command: String) -> UsageError {
         UsageError("address '\(address.text)' has no interface: \(address.zoneAdvice)", command: command)
     }
 
-    package static func unexpectedValue(_ option: String, command: String?) -> UsageError {
-        UsageError("option '\(option)' takes no value", command: command)
-    }
-
-    package static func repeated(_ option: String, command: String?) -> UsageError {
-        UsageError("option '\(option)' can be given only once", command: command)
-    }
-
     package static func missingOperand(_ specification: CommandSpecification) -> UsageError {
-        UsageError("'\(specification.name)' needs \(specification.operands)", command: specification.name)
+        UsageError(
+            "'\(specification.name)' needs \(specification.operands.map(\.synopsis).joined(separator: " "))",
+            command: specification.name)
     }
 
     package static func extraOperand(_ operand: String, _ specification: CommandSpecification) -> UsageError {

@@ -2,7 +2,62 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
-import LoopIO
+package import LoopIO
+
+/// `device remove`: permanently removes a device from the account.
+package struct DeviceRemoveCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["device", "remove"], operands: [.one(.otherDevice)],
+        summary: "permanently remove a device from the account and create a new account key",
+        options: [
+            OptionSpecification("--drop", .values(.otherDevice), "also remove this device, which DEVICE admitted"),
+            OptionSpecification("--yes", .flag, "do not ask for confirmation"),
+            OptionSpecification("--no-wait", .flag, "do not wait for the other devices to confirm the removal"),
+            OptionSpecification(
+                "--timeout", .value("SECONDS"), "wait this long for the other devices to confirm (default: 10)"),
+        ],
+        details: """
+            DEVICE is a name or an id prefix. The command first asks for confirmation, with the id, and lists the
+            devices that the removed device admitted. Those stay in the account unless you also remove them with
+            --drop. It then waits for the other devices to receive the removal, and lists those that have not. Until
+            another device learns of the removal, the removed device can still read that device's offers. Offline
+            devices learn of the removal when they are online again. The exit status is 0 even if some devices have not
+            confirmed yet. A device cannot remove itself: see handoffctl help account leave.
+
+            With --json, first removed, then confirmed for each device that receives the removal:
+
+              removed    device, confirmed, waiting (lists of ids): the removal is stored
+              confirmed  device, confirmed, waiting (lists of ids): this device has received it
+            """,
+        example: "handoffctl device remove laptop")
+
+    private let request: RemovalRequest
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        let command = Self.specification.name
+        var timeout = Duration.seconds(10)
+        if arguments.has("--no-wait") {
+            if arguments.value("--timeout") != nil { throw .conflict("--no-wait", "--timeout", command: command) }
+            timeout = .zero
+        } else if let text = arguments.value("--timeout") {
+            timeout = .seconds(try ArgumentValue.seconds(text, option: "--timeout", command: command))
+        }
+        var dropped: [String] = []
+        for text in arguments.all("--drop") { dropped.append(try ArgumentValue.text(text, option: "--drop")) }
+        request = RemovalRequest(
+            device: try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE"), dropped: dropped,
+            isConfirmed: arguments.has("--yes"), timeout: timeout)
+    }
+
+    package func run(in context: CommandContext) {
+        guard request.isConfirmed || context.keyboard.isTerminal else {
+            return context.fail(.confirmationImpossible("whether to remove the device"))
+        }
+        let session = RemovalSession(request, context)
+        context.keep(session)
+        session.start()
+    }
+}
 
 /// Removes a device: finds it, asks for confirmation, removes it, and follows the confirmations of
 /// the other devices for a while.

@@ -1,15 +1,51 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
+package import LoopIO
 
 /// `doctor`: diagnoses why handoffs fail.
 package struct DoctorCommand: Command {
     package static let specification = CommandSpecification(
         words: ["doctor"], summary: "diagnose why handoffs fail, and show how to fix it",
         details: """
-            Checks the daemon, the account, the switches, discovery, the port, firewalls, the clock, apps, the sandbox,
-            limits, the other devices and the state folder. Exit status 0: no problem found. 1: at least one problem was
-            found.
+            Each check is ok, a warning or a problem, and reports its result and a solution. The command changes
+            nothing, and needs no privilege. Exit status 0: no problem found. 1: a problem was found, or the daemon
+            cannot be reached. These are the checks:
+
+              daemon     the daemon replies completely, and has the same version
+              account    this device is in an account
+              switches   restrictions of advertising and receiving by the user, the configuration, the administrator or
+                         the screen
+              network    an interface is up and has an address; the configured interfaces exist; its packets have at
+                         least 1,280 bytes (MTU), which the record needs by which other devices find this one
+              discovery  the discovery in use, whether Avahi announces this device, and whether it allows other
+                         programs to use multicast DNS
+              port       the daemon listens
+              firewall   whether ufw, firewalld, nftables or iptables is active. Their rules are not evaluated: an
+                         active firewall is a warning with the command that allows the ports, until another device is
+                         online
+              clock      the clock is synchronised; no member was started by a clock that is 5 minutes or more ahead of
+                         this one
+              apps       the number of apps that continue activities here; their invalid files; conflicting claims for
+                         which you have not chosen an app
+              notices    whether offers are shown as notifications: they may be disabled, there may be no notification
+                         server, the screen may be locked; muted apps, dismissed offers
+              browsers   where the browser extension is installed: a browser that supports it, or only sandboxed ones;
+                         a file or line of browser.conf that cannot be read, which prevents all pages from being
+                         offered
+              sandbox    users may create the namespaces for the second layer of the daemon's sandbox
+              files      limit of the daemon: fewer than 1,024 open files
+              memory     limit of the daemon: less than 64 KiB of locked memory
+              devices    each other member: whether it is online, when it last sent something, why the last connection
+                         failed, also while its announcements arrive (a firewall probably blocks TCP); that none has
+                         replied for a day
+              state      only the user can access the state folder
+              parts      the number and location of interrupted transfers that are kept hidden, and of documents of
+                         apps that were killed; only if there are any
+              warning    the warnings of handoffctl status
+
+            With --json, a line for each check, or several of a name: check, state, message, remedy (null if nothing
+            needs to be done).
             """,
         example: "handoffctl doctor")
 
