@@ -26,8 +26,16 @@ protocol PayloadServiceDelegate: AnyObject {
 /// Serves the payloads of local activities to the devices that continue them. Lives on the daemon's
 /// loop.
 ///
-/// An owner with unsaved changes is first asked to save, and has a second to answer. Then its last
-/// saved state is sent. See `docs/state-machines/activity.md`.
+/// A request for an activity is answered
+///
+/// - with `unknownActivity` if the id is not offered,
+/// - with `rejected` if the device already waits for the same activity,
+/// - immediately with the payload if the activity has no unsaved changes, or its owner accepts no
+///   requests (`Publish` without a session),
+/// - otherwise with the payload after the owner's answer to a save request, or after 1 s with the
+///   last saved state. `ActivityStore` has the states of such a request,
+/// - with `ownerGone` if the activity is withdrawn in the meantime,
+/// - with `requiredKeysMissing` if the payload lacks a required key.
 final class PayloadService {
     private struct Waiting {
         let offer: ActivityID
