@@ -5,6 +5,11 @@
 #   make uninstall              uninstalls, keeping changed settings
 #   make deb                    builds a Debian package in .build/deb
 #   make check                  runs the quick gate (scripts/test is the full one)
+#
+#   make debug                  builds all programs for debugging, in .build/quick/debug
+#   make run                    the same, and runs two devices of one account on this machine
+#   make test [TEST=EXPRESSION] [SANITIZE=thread|address]
+#                               runs all unit and component tests, or those whose names match the regular expression
 
 PREFIX ?= /usr/local
 SYSCONFDIR ?= /etc
@@ -12,7 +17,7 @@ BROWSERDIR ?= /usr
 DESTDIR ?=
 export PREFIX SYSCONFDIR BROWSERDIR DESTDIR
 
-.PHONY: all install uninstall deb check clean
+.PHONY: all install uninstall deb check debug run test clean
 
 all:
 	@scripts/build
@@ -29,6 +34,31 @@ deb:
 
 check:
 	@scripts/test --quick
+
+debug:
+	@swift build --scratch-path .build/quick
+
+run: debug
+	@HANDOFF_BIN=$(CURDIR)/.build/quick/debug packaging/handoff-try $(CURDIR)/.build/quick/debug/handoffctl
+
+# A sanitizer has a folder of its own, and without the test targets that TEST does not name it needs far less to be built.
+test_target := $(filter %Tests,$(firstword $(subst ., ,$(subst \,,$(TEST)))))
+test_folder := .build/$(if $(SANITIZE),debug-$(SANITIZE),quick)
+test_options := $(if $(filter thread,$(SANITIZE)),--sanitize=thread)
+test: export HANDOFF_WITHOUT = $(if $(and $(SANITIZE),$(test_target)),$(filter-out $(test_target),$(notdir $(wildcard Tests/*Tests))))
+test: export SWIFT_BACKTRACE = $(if $(SANITIZE),enable=no,enable=yes)
+test: export TSAN_OPTIONS = suppressions=$(CURDIR)/Tests/thread-sanitizer.txt
+test: export ASAN_OPTIONS = detect_leaks=0 detect_stack_use_after_return=0
+ifeq ($(SANITIZE),address)
+test: export HANDOFF_ADDRESS = 1
+endif
+test:
+ifeq ($(TEST)$(SANITIZE),)
+	@scripts/test tests
+else
+	@swift build --product handoffPackageTests --scratch-path $(test_folder) $(test_options)
+	@$(test_folder)/debug/handoffPackageTests.xctest --testing-library swift-testing --no-parallel $(if $(TEST),--filter '$(TEST)')
+endif
 
 clean:
 	rm -rf .build

@@ -114,7 +114,7 @@ class Window(Adw.ApplicationWindow):
         self.set_content(self._toasts)
 
     def _centre(self) -> None:
-        # Centered in the window; in a narrow window, in the space beside the buttons, which allows
+        # Centred in the window; in a narrow window, in the space beside the buttons, which allows
         # a smaller width.
         is_wide = self.get_default_size().width >= _WIDE
         self._header.set_centering_policy(

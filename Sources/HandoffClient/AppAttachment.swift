@@ -3,10 +3,35 @@ package import LoopIO
 import Timing
 
 /// Keeps an app attached to the daemon across restarts of the daemon. When the connection ends, it
-/// attaches again, with increasing pauses. The first attempt is not repeated: a daemon that is not
-/// running is then a failure.
+/// attaches again, with increasing pauses. Used on the loop's thread; `publish` and `handle` of
+/// `handoffctl` use it.
 ///
-/// Used on the loop's thread. Diagram: `docs/state-machines/app-attachment.md`.
+/// ```
+///          start / connect, Attach        attached / second connection for calls
+///   idle ─────────────────────► attaching ─────────────────────► attached
+///    ▲                             ▲  │                             │
+///    │ stop, or it cannot be       │  │ lost, was                   │ one connection
+///    │ attached / failed           │  ▼ attached before             │ ends / lost
+///    │                           waiting ◄──────────────────────────┘
+///    └──────────────────── every state      until the socket appears; 0.1 s, doubling to 5 s, then
+///                                           60 s; back to 0.1 s after an attachment of 5 s
+/// ```
+///
+/// - The first attempt is not repeated: a daemon that is not running, a lost connection or an event
+///   before `attached` is then a failure, because the user of a command expects a result. Later a
+///   daemon that is not running is not a failure, since daemons are updated while apps run. A
+///   daemon that refuses the app is always a failure.
+/// - While it waits, it watches the folder of the socket (`DaemonWait`), and therefore detects a
+///   daemon that starts without attempts in between. If the folder cannot be watched, attempts stay
+///   5 s apart.
+/// - `start` in another state than `idle` is an error of the caller.
+/// - Types that are declared before or during an attempt are part of the next `Attach`, or are
+///   declared after `attached`. If they are refused, this is reported, and nothing else changes.
+/// - `stop` closes both connections, so the activities end.
+/// - Calls and events have separate connections, which may be read in any order. If the app did not
+///   run for a moment, an event of an activity can be read before the answer to `Publish` that
+///   contains its id. Such events wait (`EventOrder`), each for the calls that were made before it
+///   arrived.
 package final class AppAttachment {
     /// A report to the app.
     package enum Report {

@@ -21,7 +21,7 @@ package protocol Discovery: AnyObject, Sendable {
     /// A new instance is announced before the old one is withdrawn.
     func publish(_ publication: Publication?)
 
-    /// Sets the predicate that recognizes members' instance names. It is called on the discovery's
+    /// Sets the predicate that recognises members' instance names. It is called on the discovery's
     /// thread, once for each name that appears, and again for all names after each call of this
     /// method. Until the first call, no instance is a member.
     func setMembership(_ isMember: @escaping @Sendable (String) -> Bool)

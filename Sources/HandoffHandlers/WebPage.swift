@@ -12,7 +12,7 @@ package struct WebPage: Sendable, Equatable {
 
     /// Nil unless `WebURL` accepts the address, and its host consists only of letters, digits, `-`,
     /// `_` and `.`, or is an IPv6 address. Beyond ASCII, only letters, their marks and decimal
-    /// digits are accepted. When normalized, symbols and punctuation may become `/`, `?`, `#`, `@`
+    /// digits are accepted. When normalised, symbols and punctuation may become `/`, `?`, `#`, `@`
     /// or `:`, and change the host.
     package init?(_ url: String) {
         guard WebURL.isAcceptable(url) else { return nil }

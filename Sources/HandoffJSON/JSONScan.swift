@@ -1,4 +1,4 @@
-/// A pass over a document that recognizes only strings and brackets, before jansson recurses into
+/// A pass over a document that recognises only strings and brackets, before jansson recurses into
 /// it.
 ///
 /// It checks the depth and the numbers of members and values. The checks are exact for every prefix

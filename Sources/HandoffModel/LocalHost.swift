@@ -15,7 +15,7 @@ enum LocalHost {
 
     /// Returns whether a host is local: a name without a dot or below a reserved name, a non-public
     /// address, a number that browsers parse as an address, or a name whose characters could
-    /// normalize to such a host.
+    /// normalise to such a host.
     ///
     /// - Parameter host: The host without the port; an IPv6 address in brackets.
     static func contains(_ host: Substring) -> Bool {
@@ -74,7 +74,7 @@ enum LocalHost {
     }
 
     /// Returns whether a non-ASCII character may become another character, possibly an ASCII one,
-    /// when a browser normalizes the host (UTS 46).
+    /// when a browser normalises the host (UTS 46).
     private static func changes(_ scalar: Unicode.Scalar) -> Bool {
         !scalar.isASCII && scalar.properties.changesWhenNFKCCaseFolded && !kept.contains(scalar)
     }

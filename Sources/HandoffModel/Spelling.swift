@@ -26,7 +26,7 @@ package enum Spelling {
         return best.candidate
     }
 
-    /// The number of letters that were omitted, added, changed or swapped with their neighbor
+    /// The number of letters that were omitted, added, changed or swapped with their neighbour
     /// (optimal string alignment distance).
     package static func distance(_ first: [Character], _ second: [Character]) -> Int {
         var beforePrevious: [Int] = []

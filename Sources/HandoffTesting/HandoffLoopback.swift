@@ -13,7 +13,7 @@ import HandoffKit
 /// let arrived = try await laptop.take("com.example.editing")
 /// ```
 ///
-/// Apps observe the same behavior as with the daemon: the order of callbacks, saves, types, teams
+/// Apps observe the same behaviour as with the daemon: the order of callbacks, saves, types, teams
 /// and versions, errors and streams. Documents (`HandoffDocument`, `file:` URLs of folders that are
 /// not shared) are not fetched: they need real devices.
 public final class HandoffLoopback: Sendable {

@@ -118,7 +118,7 @@ extension TransferFailure {
         }
     }
 
-    /// The content has its name, but its folder could not be synchronized to disk (fsync(2)).
+    /// The content has its name, but its folder could not be synchronised to disk (fsync(2)).
     static func stored(_ path: String, _ error: Errno) -> TransferFailure {
         TransferFailure(
             .stored,

@@ -52,7 +52,7 @@ struct HostileActivityTests {
         "https://user:pass@bank.example/", "https://bank.example@evil.example/", "https://bank.example%40evil.example/",
         "https://bank.example\\@evil.example/", "https://evil.example\\.bank.example/", "https://bank.example:80:81/",
         "https://bank.example:99999/", "https://[::1", "https://[fe80::1%25eth0]/", "https://[::1].bank.example/",
-        // Characters that become URL syntax when normalized (U+FF0F a slash, U+FF20 an at sign,
+        // Characters that become URL syntax when normalised (U+FF0F a slash, U+FF20 an at sign,
         // U+2100 a/c, …).
         "https://evil.example\u{FF0F}.bank.example/", "https://evil.example\u{FF1F}.bank.example/",
         "https://evil.example\u{FF03}.bank.example/", "https://bank.example\u{FF20}evil.example/",

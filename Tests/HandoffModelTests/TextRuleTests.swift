@@ -65,7 +65,7 @@ struct WebURLTests {
         "[::]", "[::1]", "[fe80::1]", "[fc00::1]", "[fd12:3456::1]", "[ff02::1]", "[::ffff:10.0.0.1]",
         "[::ffff:7f00:1]",
         "[::ffff:8.8.8.8]", "[64:ff9b::a00:1]", "[2002:c0a8:101::1]", "[2002:7f00::]", "[2001::1]", "[2001:0:4136::1]",
-        // Characters that change when a browser normalizes the host.
+        // Characters that change when a browser normalises the host.
         "１２７.0.0.1", "127.0.0.１", "nas.ｌocal", "a.\u{2113}ocal", "nas\u{3002}local", "a.nas\u{FF0E}local",
         "a.nas\u{FF61}lan",
         "ｌocalhost",

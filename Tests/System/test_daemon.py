@@ -12,6 +12,7 @@ import stat
 import struct
 import subprocess
 import sys
+import types
 
 from harness import BIN, Failure, Skip, expect, main, run, test
 from streaming import APPS, Connection, Refused
@@ -35,6 +36,21 @@ def start_and_end(stage):
     expect(not os.path.exists(daemon.socket), "the socket was left behind")
     daemon.start()
     expect(daemon.ctl("status").line["device"] == status["device"], "the device id changed after a restart")
+
+
+@test("a release build forbids debuggers and core files, and a debug build permits them")
+def debuggers(stage):
+    daemon = stage.daemon("one", start=False)
+    # The kernel checks this permission for the environment as it does for a debugger. Root without
+    # capabilities is a plain user.
+    plain = ["setpriv", "--inh-caps", "-all", "--bounding-set", "-all"] if os.geteuid() == 0 else []
+    daemon.host = types.SimpleNamespace(prefix=plain, programs=BIN)
+    daemon.start()
+    result = run([*plain, "cat", f"/proc/{daemon.process.pid}/environ"], daemon.environment)
+    # The sanitizers' builds are release builds, too.
+    debug = os.path.basename(os.path.realpath(BIN)) == "debug"
+    expect((result.code == 0) == debug, f"readable: {result.code == 0}, debug build: {debug}\n{result}")
+    expect(("NOTIFY_SOCKET" in result.output) == debug, "the environment was not read")
 
 
 @test("--help and --version print to standard output, and wrong usage exits with 2")

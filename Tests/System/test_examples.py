@@ -36,7 +36,7 @@ class App:
     def __init__(self, daemon, program, data=None, wait=True):
         self.daemon, self.program = daemon, program
         self.log = os.path.join(daemon.folder, f"{program}-{len(daemon.stage.processes)}.log")
-        # The data folder is in the home folder unless two apps share one, as if it were synchronized.
+        # The data folder is in the home folder unless two apps share one, as if it were synchronised.
         environment = daemon.environment | ({"XDG_DATA_HOME": data} if data else {})
         with open(self.log, "ab") as errors:
             self.process = subprocess.Popen(

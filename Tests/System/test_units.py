@@ -1,4 +1,4 @@
-"""The systemd units, as systemd's own tools rate them."""
+"""Files that describe the programs: the systemd units, as systemd's own tools rate them, and the picture of the targets."""
 
 import os
 import re
@@ -154,6 +154,12 @@ def desktop_view(stage):
     hiding = keys & {"InaccessiblePaths", "TemporaryFileSystem", "PrivateTmp", "PrivateNetwork", "RootDirectory"}
     expect(not hiding, f"it hides files that the program needs: {hiding}")
     expect(not keys & {"BindPaths", "ReadWritePaths"}, "something is writable")
+
+
+@test("the picture of the targets has every dependency of Package.swift, and no other")
+def architecture(stage):
+    done = subprocess.run([os.path.join(ROOT, "scripts", "architecture"), "--check"], capture_output=True, text=True)
+    expect(done.returncode == 0, f"run scripts/architecture:\n{done.stdout}{done.stderr}")
 
 
 if __name__ == "__main__":

@@ -51,7 +51,7 @@ struct BusValue {
         return whole.bytes
     }
 
-    /// Writes values of all types of a signature. Of an invalid one, as many as can be recognized.
+    /// Writes values of all types of a signature. Of an invalid one, as many as can be recognised.
     mutating func values(_ signature: [UInt8], from input: inout Input) {
         var left = signature[...]
         while let type = Self.type(at: left) {

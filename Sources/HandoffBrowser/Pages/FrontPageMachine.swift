@@ -7,9 +7,35 @@ package import HandoffModel
 ///
 /// A new address is a new activity; a new title is an update. Only one call is in progress at a
 /// time, and changes in the meantime are combined. A page that constantly changes its title or
-/// address is limited by the daemon's replies.
+/// address is limited by the daemon's replies. Driven by `BrowserHost` in the process that a
+/// browser has started. *Wanted* is the page in front, unless the rules exclude it.
 ///
-/// Diagram: `docs/state-machines/front-page.md`.
+/// ```
+///       wanted / Publish                published / BecomeCurrent, Invalidate the one before
+/// none ─────────────────► publishing ────────────────────────────► offered ──┐ another title
+///  ▲                       ▲  │  ▲                                  │ │  ▲    │ / Update
+///  │         another page  │  │  └──── another address / Publish ───┘ │  └────┘
+///  │         / Publish     │  ▼ refused                               │
+///  │                    refused, withdrawn ◄──── withdrawn ───────────┘
+///  └── every state: none wanted / Invalidate
+/// ```
+///
+/// - `publishing`: a change of the page is kept until the reply. Then the machine compares the page
+///   that is wanted by now. If the daemon refuses the page, the one before is invalidated.
+/// - `offered`: only one `Update` is in progress. After its reply, another one follows if the title
+///   has changed again.
+/// - `refused` lasts until another page is in front; a new title alone does not make it another
+///   page. `withdrawn`, which the daemon causes when the reader was away for long, is like
+///   `refused`, but the page is also published again when it is moved or the user returns to its
+///   window. The extension reports the next move.
+/// - `save` while a page is offered becomes a request to the extension, and its reply is forwarded.
+///   In other states it is answered without a change.
+/// - A move is an `Update` with `needsSave`, once after each `save`. A position that is reported
+///   during playback sets `needsSave` immediately, because it changes continuously.
+/// - A return to the window of the offered page is `BecomeCurrent`. If the page is continued on
+///   another device, the extension stops media playback in it.
+/// - After `lost` nothing is sent until `attached`. Then the state is `none`, and the extension is
+///   queried for the page in front.
 package struct FrontPageMachine: Sendable {
     /// An action for the driver.
     package enum Action: Equatable, Sendable {

@@ -37,7 +37,7 @@ package struct MachineFacts: Sendable {
     package var tcp: [FileFact] = []
     /// `/proc/net/udp` and `/proc/net/udp6`.
     package var udp: [FileFact] = []
-    /// True if the kernel's clock is synchronized; nil if unknown.
+    /// True if the kernel's clock is synchronised; nil if unknown.
     package var clockIsSynchronized: Bool?
     /// `/proc/sys/user/max_user_namespaces`.
     package var namespaceLimit = FileFact.missing

@@ -14,7 +14,7 @@ package struct Console {
     package let outputIsTerminal: Bool
     /// True if standard error is a terminal, where progress can be shown.
     package let diagnosticsAreTerminal: Bool
-    /// True if text on a terminal can be emphasized with colours.
+    /// True if text on a terminal can be emphasised with colours.
     private let hasColors: Bool
     /// The width of standard output for graphics, in columns; nil if it is not a terminal or shows
     /// only text.
@@ -52,12 +52,12 @@ package struct Console {
         output(lines.map { $0 + "\n" }.joined())
     }
 
-    /// Emphasizes a text for standard output, if possible.
+    /// Emphasises a text for standard output, if possible.
     func emphasize(_ text: String, _ emphasis: Emphasis) -> String {
         outputIsTerminal && hasColors ? emphasis.apply(to: text) : text
     }
 
-    /// Emphasizes a text for standard error, if possible.
+    /// Emphasises a text for standard error, if possible.
     func emphasizeDiagnostics(_ text: String, _ emphasis: Emphasis) -> String {
         diagnosticsAreTerminal && hasColors ? emphasis.apply(to: text) : text
     }

@@ -22,7 +22,7 @@ struct DeviceText {
     }
 
     /// Returns a name with the id prefix, since a name alone is only a claim: `Laptop (3f9c2ab)`. A
-    /// name that the daemon has already labeled is not changed.
+    /// name that the daemon has already labelled is not changed.
     static func label(_ name: String, _ id: DeviceID) -> String {
         VisibleText.escape(
             DeviceNames.isLabel(name, of: id) ? name : "\(name.isEmpty ? "unnamed" : name) (\(id.short))")

@@ -160,7 +160,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     ///
     /// - Parameters:
     ///   - title: the title of the item, in quotes.
-    ///   - device: the device, as labeled by `DeviceText`.
+    ///   - device: the device, as labelled by `DeviceText`.
     static func declined(_ title: String, by device: String) -> CommandFailure {
         CommandFailure(.failed, "Declined", "\(device) declined \(title)")
     }

@@ -1,7 +1,21 @@
 /// The client's side of one Varlink connection. Calls may be pipelined, and replies arrive in the
 /// same order.
 ///
-/// Diagram: `docs/state-machines/varlink-client.md`.
+/// ```
+/// open ──┬── call / send; reply / reply ──► open
+///        ├── reply without error to a call with upgrade / upgraded ──► upgraded
+///        └── server ended, connection lost, `end`, not a reply
+///            / abandon each open call, close ──► closed
+/// ```
+///
+/// - Replies have no ids: only the order matches them to calls. A reply without an open call,
+///   `continues` without `more`, and bytes that are not a reply end the connection.
+/// - A call with `oneway` waits for nothing.
+/// - Bytes after the reply to an upgrade are the start of the raw stream, and are part of
+///   `upgraded`.
+/// - These are errors of the caller and trap: a call or `received` after an upgrade, a call after
+///   one with `upgrade`, a call after the end. `received`, `lost` and `end` in `closed`, and `lost`
+///   and `end` in `upgraded`, have no effect.
 package struct VarlinkClientMachine: Sendable {
     /// An action for the driver, to be performed in order after the machine returns.
     package enum Action: Sendable, Equatable {

@@ -7,7 +7,36 @@ package import Timing
 /// The local activities: their publishers, which are current, and which owners must save.
 ///
 /// Plain values with time as a parameter; semantics of `NSUserActivity`. Lives on the daemon's
-/// loop. Diagram: `docs/state-machines/activity.md`.
+/// loop.
+///
+/// ```
+///           becomeCurrent / offersChanged under a new id, save if there are changes
+/// published ───────────────────────────────────────────────────────────────────────► current
+///   │   ▲                                                                             │   │
+///   │   └─────────────────────────────────────────────────────────────────────────────┘   │
+///   │          resign, or another of its session becomes current / offersChanged          │
+///   └──────────────────────────────► ended ◄──────────────────────────────────────────────┘
+/// ```
+///
+/// An activity ends with `invalidate` and with its session. While it is current, it also ends when
+/// it expires or is not updated for the configured time; while it is only published, as the 65th of
+/// its session, if its last use is the oldest. In these cases `withdrawn` reports it. A handle does
+/// not change. An offered id ends permanently with its withdrawal.
+///
+/// A second state tracks whether the daemon must request the activity's content from its owner:
+///
+/// ```
+///        update(needsSave)           occasion
+/// clean ───────────────────► needed ───────────► requested
+///   ▲                          ▲                    │   │
+///   │                          └── 1 s, no answer ──┘   │
+///   └──────────── AnswerSave (needed, if it has needsSave)
+/// ```
+///
+/// The occasions are a request of another device and, without `savesOnContinue`, also that the
+/// activity becomes current, and the refresh interval after the last answer (15 s by default).
+/// `needsSave` is cleared before the request to the owner, not after its answer: changes in between
+/// set it again.
 package struct ActivityStore: Sendable {
     /// An action that must follow a change.
     package enum Effect: Equatable, Sendable {

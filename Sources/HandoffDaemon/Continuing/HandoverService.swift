@@ -12,8 +12,16 @@ import HandoffState
 /// Hands local activities over to the devices that continue them. Answers the requests of the other
 /// devices for payloads and stream tickets, and handles their notices. Lives on the daemon's loop.
 ///
-/// An owner with unsaved changes is first requested to save (`AppService.save`). See
-/// `docs/state-machines/activity.md`.
+/// A request for an activity is answered
+///
+/// - with `unknownActivity` if the id is not offered,
+/// - with `rejected` if the device already waits for the same activity,
+/// - immediately with the payload if the activity has no unsaved changes, or its owner accepts no
+///   requests (`Publish` without a session),
+/// - otherwise with the payload after the owner's answer to a save request (`AppService.save`), or
+///   after 1 s with the last saved state. `ActivityStore` has the states of such a request,
+/// - with `ownerGone` if the activity is withdrawn in the meantime,
+/// - with `requiredKeysMissing` if the payload lacks a required key.
 final class HandoverService {
     /// Sends the response to a request; called exactly once.
     typealias Response = (PeerResponse.Outcome) -> Void

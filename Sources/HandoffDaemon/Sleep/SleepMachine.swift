@@ -5,7 +5,26 @@ package import Timing
 /// Announces the sleep of the machine to the other devices, and bounds the delay of that sleep.
 /// Plain values with time as a parameter.
 ///
-/// Diagram: `docs/state-machines/sleep.md`.
+/// `handoff-desktop` follows logind's `PrepareForSleep` and delays sleep by a lock of the kind
+/// `delay`. `DesktopSleep` passes both to the daemon, where `SleepWatch` drives the machine.
+///
+/// ```
+///          imminent / tell                all know, or 1 s / allow
+/// awake ─────────────────────► telling ─────────────────────────► asleep
+///   ▲                             │                                  │
+///   └─────────────────────────────┴──────────────────────────────────┘
+///              awake, or the desktop is lost / announce
+/// ```
+///
+/// - `tell`: the driver sends a leave message with the sleep flag, withdraws the record and closes
+///   the connections.
+/// - `allow`: the driver ends the connection to the desktop, and with it the lock.
+/// - `announce`: the driver takes a new label and sends everything again.
+///
+/// All other events have no effect. logind waits for at most 5 s (`InhibitDelayMaxSec`) in any
+/// case. Between `allow` and the sleep itself, and after it until logind reports the end, the
+/// device responds as a sleeping one. Without logind no device is notified, and the machine counts
+/// as awake.
 package struct SleepMachine: Sendable {
     /// The maximum delay of sleep. logind waits for 5 s, unless configured otherwise.
     package static let leaveTimeout = Duration.seconds(1)

@@ -2,8 +2,24 @@ import LoopIO
 package import Timing
 
 /// Determines when the machine is kept awake: while bytes of streams move, and a short time after.
+/// Driven by `SleepLock`, which calls systemd-logind on the worker.
 ///
-/// Diagram: `docs/state-machines/sleep-lock.md`.
+/// ```
+///        moved / ask              given / wake
+/// idle ───────────────► asking ───────────────► held
+///  ▲                      │                       │
+///  │ refused: no request  │                       │ 5 s without a byte / release
+///  │ for 30 s             │                       │
+///  └──────────────────────┴───────────────────────┘
+///                 every state: stop ──► stopped
+/// ```
+///
+/// - Bytes that move in `asking` and `held` extend the need for the lock to 5 s from then. At the
+///   deadline in `held`, the machine wakes again later if bytes have moved since.
+/// - A lock that is granted when it is no longer needed, or in `idle` or `stopped`, is released.
+///
+/// A slow transfer keeps the machine awake as long as a byte moves every five seconds. Without
+/// logind no lock is held, and the log reports this once, at level debug.
 package struct SleepLockMachine: Sendable {
     /// The time for which the lock is held after the last byte. A transfer that waits for a slow
     /// disk or network has not ended.

@@ -4,9 +4,34 @@ import LoopIO
 package import Timing
 
 /// Determines whether the user's sessions allow advertising. Plain values with time as a parameter.
+/// Driven by `SessionWatch`, which follows the user's sessions with `LoginSessions`
+/// (org.freedesktop.login1 on the system bus).
 ///
-/// A locked or idle screen means that the user is away. After a while nothing is advertised.
-/// Without a desktop, sessions restrict nothing. Diagram: `docs/state-machines/session-gate.md`.
+/// A locked or idle screen means that the user is away. After a while nothing is advertised. Only
+/// the user's graphical sessions count (`x11`, `wayland`, `mir`, of class `user`, not closing), all
+/// together. They are *locked* if each of them is (`LockedHint`), *idle* if each is locked or idle
+/// (`IdleHint`), otherwise the user is *present*. Without a graphical session the user is present:
+/// a machine that is used over SSH cannot be locked, and `IdleHint` of a lingering user is always
+/// true.
+///
+/// ```
+///         present                    locked, idle              the delay is over
+/// unknown ───────► open ────────────────────────────► closing ─────────────────► closed
+///    │                                                                            ▲
+///    └──────────────── locked: not yet unlocked ──────────────────────────────────┘
+///                                every state: present ──► open
+/// ```
+///
+/// - *Locked* closes after `lock-delay` (8 s). In `closing` because of *idle*, the earlier of both
+///   ends counts.
+/// - *Idle* closes `idle-delay` (120 s) after it started, in `unknown` and `closed` too: a closed
+///   gate remains closed unless the screen was just unlocked.
+/// - A user who unlocks the screen is present: idle time counts from the unlocking at the earliest,
+///   since desktops clear their hint a moment later.
+/// - In `unknown` and `closed` nothing is advertised, and devices that still send requests receive
+///   nothing. `unknown` ends with the first reply of logind, or when the bus reports that no
+///   process owns that name, or when there is no bus: without logind the gate is open. Logind is
+///   queried again 5 s after each query that it did not answer in 5 s.
 package struct SessionGate: Sendable {
     /// The reason why nothing is advertised.
     package enum Reason: Sendable, Equatable {

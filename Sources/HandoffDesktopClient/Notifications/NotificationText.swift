@@ -72,7 +72,7 @@ package enum NotificationText {
         return escaped
     }
 
-    /// Capitalizes the first letter: reasons are sentence fragments, but are shown alone here.
+    /// Capitalises the first letter: reasons are sentence fragments, but are shown alone here.
     static func sentence(_ text: String) -> String {
         text.prefix(1).uppercased() + text.dropFirst()
     }

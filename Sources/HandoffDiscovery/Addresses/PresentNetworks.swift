@@ -23,7 +23,7 @@ package struct NetworkTable: Sendable {
     private var names: [UInt32: String] = [:]
     private var gateways: [(interface: UInt32, address: IPAddress)] = []
     private var neighbours: [UInt32: [IPAddress: HardwareAddress]] = [:]
-    /// The maximum number of neighbors to keep per interface, and of gateways. Gateways are
+    /// The maximum number of neighbours to keep per interface, and of gateways. Gateways are
     /// resolved before other hosts.
     private static let maxNeighbours = 4096
 
@@ -68,9 +68,9 @@ package struct NetworkTable: Sendable {
 }
 
 /// Notifies its owner when the networks may have changed, because links, addresses, routes or
-/// neighbors have (rtnetlink(7)). It must be used on an event loop.
+/// neighbours have (rtnetlink(7)). It must be used on an event loop.
 package final class NetworkMonitor {
-    /// The delay before a notification. The kernel reports many changes at a time, and neighbors
+    /// The delay before a notification. The kernel reports many changes at a time, and neighbours
     /// repeatedly.
     private static let delay = Duration.milliseconds(300)
 

@@ -188,7 +188,7 @@ package struct ServiceDirectory: Sendable {
     }
 
     /// While crowded, browses the unknown devices whose turn it is, and preempts unresolved
-    /// instances in favor of waiting ones.
+    /// instances in favour of waiting ones.
     package mutating func rotate() {
         guard isCrowded else { return }
         let isFull = instances.values.contains { $0.isChosen && $0.resolution == .waiting }

@@ -35,7 +35,7 @@ package struct PacketGate: Sendable {
         service = serviceType + ".local"
     }
 
-    /// Sets the predicate that recognizes members' instance names.
+    /// Sets the predicate that recognises members' instance names.
     package mutating func setMembership(_ isMember: @escaping @Sendable (String) -> Bool) {
         self.isMember = isMember
         members = [:]

@@ -95,7 +95,7 @@ package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
     private static func path(_ text: Substring) -> String? {
         var components: [String] = []
         for part in text.split(separator: "/") {
-            // Normalizes each character so that different spellings are equal, and rejects `@` and
+            // Normalises each character so that different spellings are equal, and rejects `@` and
             // `:`, so that a misplaced credential is never sent.
             guard let decoded = PercentText.decode(part), decoded != ".", decoded != "..",
                 !decoded.utf8.contains(where: { $0 < 0x21 || $0 == 0x7F || "@/:".utf8.contains($0) })

@@ -1,6 +1,6 @@
 /// A parsed `file:` URL (RFC 8089).
 package struct FileURL: Hashable, Sendable {
-    /// The absolute path, decoded but not normalized. Nil if the URL does not denote a file on this
+    /// The absolute path, decoded but not normalised. Nil if the URL does not denote a file on this
     /// machine: it has a host, is relative, or contains invalid bytes.
     package let path: String?
     /// The last component of the path, even if `path` is nil; empty for the root folder.

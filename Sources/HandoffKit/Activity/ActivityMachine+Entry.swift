@@ -52,6 +52,46 @@ extension ActivityMachine {
         }
     }
 
+    /// One activity: a state for saving in the app, and one for the daemon.
+    ///
+    /// ```
+    /// save      becomeCurrent, or `save` of the daemon    the callback queue runs it
+    ///      idle ─────────────────────────────► scheduled ──────────────────► running
+    ///       ▲                                                                   │
+    ///       └───────────────────────────────────────────────────────────────────┘
+    ///          the app's methods have returned / sync, with AnswerSave if the daemon waits
+    ///
+    /// remote          current, attached / Publish          published
+    ///   unknown ────────────────────────────► publishing ───────────► published ──┐ difference
+    ///    ▲   ▲                                    │ refused             │ │  ▲    │ / Update,
+    ///    │   │                                    ▼                     │ │  └────┘ AnswerSave,
+    ///    │   └───── the activity changes ────── refused                 │ │         BecomeCurrent,
+    ///    │                                        ▲                     │ │ refused ResignCurrent
+    ///    │                                        │                     │ ▼
+    ///    │                                        └───────────────── withdrawing
+    ///    │ detached, withdrawn, ended             / Invalidate          │
+    ///    └─── / Invalidate ─────────────────────────────────────────────┘
+    /// ```
+    ///
+    /// - There is one call at a time for each activity. Changes during a call are combined into one
+    ///   call afterwards.
+    /// - `userInfo` is sent only with `Publish` and after a save. All other values are sent when
+    ///   they change. `isEligibleForHandoff` is sent separately, so that hiding an activity cannot
+    ///   be refused because of another field.
+    /// - `save` without pending changes is answered without the app. A save that the app performs
+    ///   anyway, because the activity became current, also answers the daemon's request.
+    /// - An activity that is replaced by another one is not resigned. The daemon does that when the
+    ///   other one becomes current, without a gap. If the other one is refused, the first one is
+    ///   resigned.
+    /// - After the daemon has refused a change, the activity is withdrawn: the former state is not
+    ///   offered under a new title. The refusal is reported, and the next change publishes the
+    ///   whole activity again. A change that the daemon would refuse is not sent: a message that is
+    ///   too large or too deep would end the connection.
+    /// - When the daemon goes offline, all activities are `unknown`. When it is back, the current
+    ///   one is published.
+    /// - An expired activity is no longer current, unless the app has changed its `expirationDate`
+    ///   in the meantime: then it is published again. Replies to calls for withdrawn activities are
+    ///   ignored.
     struct Entry {
         var save = Save.idle
         var remote = Remote.unknown

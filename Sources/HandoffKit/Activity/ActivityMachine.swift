@@ -11,7 +11,7 @@ package import HandoffModel
 /// desired state with the state last sent. It makes one call at a time, so that changes in quick
 /// succession become one call.
 ///
-/// Diagram: `docs/state-machines/activity-machine.md`.
+/// ``Entry`` has the diagram of the states of one activity.
 package struct ActivityMachine: Sendable {
     /// Identifies an activity within the app.
     package typealias Key = UUID

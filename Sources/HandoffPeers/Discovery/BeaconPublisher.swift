@@ -21,7 +21,7 @@ final class BeaconPublisher {
     /// The delays from the first record under a label to its unconditional renewals. By then it
     /// echoes the records that were found, to devices whose clocks differ. If finding a record
     /// caused a renewal, any host that repeats an old record would see whose record this device
-    /// recognizes.
+    /// recognises.
     static let firstRenewals = [Duration.seconds(1), .seconds(3)]
     /// The time to the next renewal after that. It keeps the period current, and the salt at most a
     /// few minutes old.

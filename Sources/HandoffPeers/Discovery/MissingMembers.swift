@@ -8,7 +8,7 @@ package import Timing
 /// The members from which nothing was received in the present epoch, and the marks by which they
 /// and this device still find each other. Plain values.
 ///
-/// Devices in different epochs do not recognize each other's labels. Each missing member gets a
+/// Devices in different epochs do not recognise each other's labels. Each missing member gets a
 /// mark beside the beacon, and a reader of a foreign record looks for its own mark. The holder of
 /// an open ticket gets one too. A mark counts for one address of the record, and only while it is
 /// fresh: a record that another host copies leads nowhere.

@@ -193,7 +193,7 @@ final class PeerNetwork {
         spreadTimer = loop.timer(after: wait, accuracy: .seconds(1)) { [unowned self] in renewLabel() }
     }
 
-    /// Creates a new random label, under which this device cannot be recognized as the same one.
+    /// Creates a new random label, under which this device cannot be recognised as the same one.
     func renewLabel() {
         // Waking creates a new one.
         guard leaveReason != .sleep, !isSilent else { return }

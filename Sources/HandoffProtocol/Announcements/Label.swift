@@ -1,8 +1,8 @@
 import HandoffModel
 
-/// The random name under which a device is discovered. Only members of its account recognize it.
+/// The random name under which a device is discovered. Only members of its account recognise it.
 ///
-/// The account target creates and recognizes labels, which requires cryptography.
+/// The account target creates and recognises labels, which requires cryptography.
 package struct Label: Hashable, Sendable {
     /// The number of bytes in a label: 8 random ones, and 8 that only members can compute.
     package static let byteCount = 16

@@ -29,7 +29,7 @@ package struct ActivityList: Sendable, Equatable {
 
     /// Reads the result of a response. More than 1,024 elements or a duplicate id is an error.
     ///
-    /// An element that this version does not recognize as an activity is skipped. The others are
+    /// An element that this version does not recognise as an activity is skipped. The others are
     /// still on offer.
     package init(json: JSONObject) throws(MessageError) {
         let fields = MessageFields(json)

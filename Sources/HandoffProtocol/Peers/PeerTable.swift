@@ -10,7 +10,7 @@ package struct PeerTable: Sendable {
     /// Announcements are renewed every four minutes, or every eight to save power.
     package static let maxLifetime = Duration.seconds(600)
 
-    /// The record of a device that is offline, by which its old announcements are recognized as
+    /// The record of a device that is offline, by which its old announcements are recognised as
     /// old.
     struct Trace: Sendable, Equatable {
         let generation: UInt64

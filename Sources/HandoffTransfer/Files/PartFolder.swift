@@ -41,7 +41,7 @@ package final class PartFolder {
     /// The approximate memory used by `folders`.
     private var memory = 0
     private let limits: TarLimits
-    /// True if one call synchronizes all files and reports their errors.
+    /// True if one call synchronises all files and reports their errors.
     private let isSyncedAsWhole: Bool
 
     /// Creates the part, or opens the one left by an earlier attempt.

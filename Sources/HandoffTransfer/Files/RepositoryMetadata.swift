@@ -12,7 +12,7 @@ struct RepositoryMetadata {
     static let suffix = ".set-aside"
 
     /// Folders, by the last components of their paths, and the names to set aside in them. All
-    /// names are normalized by `folded`.
+    /// names are normalised by `folded`.
     private static let rules: [(folder: [String], names: Set<String>)] = [
         ([".git"], git), ([".git", "sl"], ["config"]), ([".hg"], ["hgrc", "hgrc-not-shared", "sharedpath"]),
         ([".sl"], ["config", "hgrc", "sharedpath"]), ([".jj"], []), ([".jj", "repo"], ["config.toml"]),

@@ -59,10 +59,12 @@ package enum ProcessEnvironment {
     }
 
     /// Disables core files of this process and prevents debuggers of the same user from attaching
-    /// (prctl(2)).
+    /// (prctl(2)). Has no effect in a debug build, so that a debugger can attach to it.
     package static func disableDumps() {
-        // Cannot fail with this argument.
-        _ = clinux_forbid_dump()
+        #if !DEBUG
+            // Cannot fail with this argument.
+            _ = clinux_forbid_dump()
+        #endif
     }
 
     /// The effective user ID of the process (geteuid(2)).
