@@ -9,14 +9,14 @@ package import Timing
 /// `delay`. `DesktopSleep` passes both to the daemon, where `SleepWatch` drives the machine.
 ///
 /// ```
-///          imminent / tell                all know, or 1 s / allow
-/// awake ─────────────────────► telling ─────────────────────────► asleep
+///          imminent / notify              all know, or 1 s / allow
+/// awake ─────────────────────► notifying ───────────────────────► asleep
 ///   ▲                             │                                  │
 ///   └─────────────────────────────┴──────────────────────────────────┘
 ///              awake, or the desktop is lost / announce
 /// ```
 ///
-/// - `tell`: the driver sends a leave message with the sleep flag, withdraws the record and closes
+/// - `notify`: the driver sends a leave message with the sleep flag, withdraws the record and closes
 ///   the connections.
 /// - `allow`: the driver ends the connection to the desktop, and with it the lock.
 /// - `announce`: the driver takes a new label and sends everything again.
