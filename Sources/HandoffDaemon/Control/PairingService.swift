@@ -24,7 +24,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     private let accountStore: AccountStore
     private let switches: SwitchController
     private let discovery: PairingDiscovery
-    private let attempts: PairingAttemptLimiterBox
+    private let attempts: PairingAttempts
     private let wallClock: any WallClock
     /// The configuration in force.
     private let configuration: () -> Configuration
@@ -35,7 +35,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
 
     init(
         loop: EventLoop, log: Logger, name: String, accountStore: AccountStore, switches: SwitchController,
-        discovery: PairingDiscovery, attempts: PairingAttemptLimiterBox, wallClock: any WallClock,
+        discovery: PairingDiscovery, attempts: PairingAttempts, wallClock: any WallClock,
         configuration: @escaping () -> Configuration
     ) {
         self.loop = loop
