@@ -47,7 +47,8 @@ extension ControlService {
             return OfferedActivity(
                 id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
                 deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
-                hasWebpageURL: activity.hasWebpageURL, age: Double(offer.age(at: now)), sent: activity.isSent, opens: opens)
+                hasWebpageURL: activity.hasWebpageURL, age: Double(offer.age(at: now)), sent: activity.isSent,
+                opens: opens)
         }
     }
 
