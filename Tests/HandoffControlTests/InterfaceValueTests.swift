@@ -15,7 +15,7 @@ struct InterfaceValueTests {
     /// A text that is a valid id for fields that contain one.
     private static func text(_ field: String, _ object: String) -> String {
         let isDevice =
-            ["device", "admittedBy", "confirmed", "waiting"].contains(field)
+            ["device", "admittedBy", "confirmed", "to", "waiting"].contains(field)
             || field == "id" && object.hasSuffix("Device")
         return switch field {
         case "kind", "deviceKind": "laptop"

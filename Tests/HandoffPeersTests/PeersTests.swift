@@ -30,7 +30,8 @@ import Timing
     /// Waits until the couch knows exactly these offers of the desk.
     private func expect(_ offers: [LocalOffer], _ sourceLocation: SourceLocation = #_sourceLocation) throws {
         try network.run("the offers", sourceLocation) {
-            Set(couch.offers(of: desk)) == Set(offers.map(\.activity.id)) && couch.offers(of: desk).count == offers.count
+            let present = couch.offers(of: desk)
+            return Set(present) == Set(offers.map(\.activity.id)) && present.count == offers.count
         }
     }
 

@@ -31,6 +31,25 @@ import Testing
         #expect(table.seenGeneration(of: device) == 100)
     }
 
+    @Test func `the age of an offer increases from the time received, also when it is renewed`() throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        let activity = try Samples.activity(1, age: 70)
+        func announcement(_ seq: UInt32) throws -> Announcement {
+            try #require(
+                Announcement(
+                    deviceID: device, position: Position(boot: 100, seq: seq), port: 24863, kind: .laptop,
+                    rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 0, activities: [activity]))
+        }
+        _ = try advert(&table, try announcement(0), at: 10_000)
+        let offer = try #require(table[device]?.offers.first)
+        #expect(offer.device == device && offer.age(at: Samples.at(10_000)) == 70)
+        #expect(offer.age(at: Samples.at(25_900)) == 85)
+        _ = try advert(&table, try announcement(1), at: 20_000)
+        let renewed = try #require(table[device]?.offers.first)
+        #expect(renewed.age(at: Samples.at(25_900)) == 85 && renewed.expires > offer.expires)
+    }
+
     @Test func `a greater number replaces the announcement and a smaller one is ignored`() throws {
         var table = try table()
         let device = try Samples.device(1)

@@ -129,8 +129,9 @@ package struct ActivityStore: Sendable {
     /// - bytes: the size of its encoded payload.
     /// - Returns: the withdrawal of the activity that it replaces, if any.
     @discardableResult package mutating func publish(
-        _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup, origin: PayloadOrigin = PayloadOrigin(),
-        needsSave: Bool, answersSaves: Bool, savesOnContinue: Bool = false, recipient: DeviceID? = nil, bytes: Int = 0
+        _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup,
+        origin: PayloadOrigin = PayloadOrigin(), needsSave: Bool, answersSaves: Bool, savesOnContinue: Bool = false,
+        recipient: DeviceID? = nil, bytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)

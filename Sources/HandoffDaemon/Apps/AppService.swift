@@ -318,9 +318,9 @@ final class AppService {
         let id = Self.newActivityID()
         apply(
             try store.publish(
-                content, id: id, session: session.id, group: session.group, origin: session.origin, needsSave: needsSave,
-                answersSaves: session.answersSaves, savesOnContinue: description.savesOnContinue ?? false,
-                recipient: recipient, bytes: bytes))
+                content, id: id, session: session.id, group: session.group, origin: session.origin,
+                needsSave: needsSave, answersSaves: session.answersSaves,
+                savesOnContinue: description.savesOnContinue ?? false, recipient: recipient, bytes: bytes))
         return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
     }
 
