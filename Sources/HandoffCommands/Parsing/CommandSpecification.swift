@@ -64,7 +64,9 @@ package struct Operand: Sendable, Equatable {
     package static func one(_ placeholder: Placeholder) -> Operand { Operand(placeholder: placeholder, count: 1...1) }
 
     /// `[ID]`
-    package static func optional(_ placeholder: Placeholder) -> Operand { Operand(placeholder: placeholder, count: 0...1) }
+    package static func optional(_ placeholder: Placeholder) -> Operand {
+        Operand(placeholder: placeholder, count: 0...1)
+    }
 
     /// `TYPE...`, or `[FILE]...` if there may be none.
     package static func several(_ placeholder: Placeholder, _ count: ClosedRange<Int>) -> Operand {
