@@ -25,8 +25,8 @@ package struct AccountExportCommand: Command {
 
             With --passphrase, the passphrase is prompted for twice on the terminal, without echo. It cannot be given
             as an argument or environment variable, because other programs can read those. An empty one is refused.
-            --revoke accepts a ticket or a prefix of it. A revoked file can no longer be used to join. handoffctl
-            account show lists the open tickets.
+            --passphrase and --passphrase-file exclude each other. --revoke needs no FILE, and accepts a ticket or a
+            prefix of it. A revoked file can no longer be used to join. handoffctl account show lists the open tickets.
 
             With --json: file (nothing with -) or revoked.
             """,

@@ -23,10 +23,11 @@ package struct ContinueCommand: Command {
         ],
         details: """
             Opens the activity in its app, starting the app if needed, or in the browser, and prints what was opened.
-            handoffctl list shows this in advance. Without an ID, the most recent match is continued. On a terminal, if
-            there are several, you choose one with the arrow keys or its number. Details of the selected offer are
-            shown below the list. ID can be shortened to any unique prefix. Exit status 4 means that no offer matches.
-            On a terminal, the command shows after a moment which device it waits for. Ctrl-C cancels.
+            handoffctl list shows this in advance (docs/control-protocol.md, Apps). Without an ID, the most recent
+            match is continued. On a terminal, if there are several, you choose one with the arrow keys or its number.
+            Details of the selected offer are shown below the list. ID can be shortened to any unique prefix, and
+            excludes --latest. Exit status 4 means that no offer matches. On a terminal, the command shows after a
+            moment which device it waits for. Ctrl-C cancels.
 
             If nothing opens the activity, the error has code 4608, reason noHandler, and explains why. If the app
             cannot be started, the reason is launchFailed. If a started app does not request the activity within 30 s,

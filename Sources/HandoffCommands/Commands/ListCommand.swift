@@ -14,8 +14,8 @@ package struct ListCommand: Command {
         details: """
             The last column shows what would open the activity here: an app, which is started if needed, the web, or
             nothing and why. With 'web' it may be an app that claims the page's site, because the page is known only
-            after the activity was continued. With --mine, the list shows which app published each activity, since
-            when, whether other devices may see it, and which do.
+            after the activity was continued. With --mine, which excludes --here, the list shows which app published
+            each activity, since when, whether other devices may see it, and which do.
 
             If the list is empty, a message on standard error states the reason, if this device knows it: it is in no
             account, or Handoff is paused. The message also names devices whose offers are switched off here (receive

@@ -1,5 +1,3 @@
-import HandoffControl
-import HandoffJSON
 import HandoffModel
 import HandoffTransfer
 import LoopIO

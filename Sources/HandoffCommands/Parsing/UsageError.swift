@@ -59,9 +59,8 @@ package struct UsageError: Error, Equatable, Sendable {
     }
 
     package static func missingOperand(_ specification: CommandSpecification) -> UsageError {
-        UsageError(
-            "'\(specification.name)' needs \(specification.operands.map(\.synopsis).joined(separator: " "))",
-            command: specification.name)
+        let operands = specification.operands.map(\.synopsis).joined(separator: " ")
+        return UsageError("'\(specification.name)' needs \(operands)", command: specification.name)
     }
 
     package static func extraOperand(_ operand: String, _ specification: CommandSpecification) -> UsageError {
