@@ -41,14 +41,16 @@ debug:
 run: debug
 	@HANDOFF_BIN=$(CURDIR)/.build/quick/debug packaging/handoff-try $(CURDIR)/.build/quick/debug/handoffctl
 
-# A sanitizer has a folder of its own, and without the test targets that TEST does not name it needs far less to be built.
-test_target := $(filter %Tests,$(firstword $(subst ., ,$(subst \,,$(TEST)))))
+# A sanitizer has a build folder of its own. It needs far less to be built without the test targets that TEST does not name.
 test_folder := .build/$(if $(SANITIZE),debug-$(SANITIZE),quick)
-test_options := $(if $(filter thread,$(SANITIZE)),--sanitize=thread)
-test: export HANDOFF_WITHOUT = $(if $(and $(SANITIZE),$(test_target)),$(filter-out $(test_target),$(notdir $(wildcard Tests/*Tests))))
-test: export SWIFT_BACKTRACE = $(if $(SANITIZE),enable=no,enable=yes)
+ifneq ($(SANITIZE),)
+test_target := $(filter %Tests,$(firstword $(subst ., ,$(subst \,,$(TEST)))))
+test: export HANDOFF_WITHOUT = $(if $(test_target),$(filter-out $(test_target),$(notdir $(wildcard Tests/*Tests))))
+test: export SWIFT_BACKTRACE = enable=no
 test: export TSAN_OPTIONS = suppressions=$(CURDIR)/Tests/thread-sanitizer.txt
 test: export ASAN_OPTIONS = detect_leaks=0 detect_stack_use_after_return=0
+endif
+# Package.swift selects the targets of the address sanitizer.
 ifeq ($(SANITIZE),address)
 test: export HANDOFF_ADDRESS = 1
 endif
@@ -56,7 +58,7 @@ test:
 ifeq ($(TEST)$(SANITIZE),)
 	@scripts/test tests
 else
-	@swift build --product handoffPackageTests --scratch-path $(test_folder) $(test_options)
+	@swift build --product handoffPackageTests --scratch-path $(test_folder) $(if $(filter thread,$(SANITIZE)),--sanitize=thread)
 	@$(test_folder)/debug/handoffPackageTests.xctest --testing-library swift-testing --no-parallel $(if $(TEST),--filter '$(TEST)')
 endif
 
