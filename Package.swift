@@ -11,18 +11,25 @@ let base: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
-/// Whether this is a build for the address sanitizer, as scripts/test makes it.
-let findsMemoryErrors = Context.environment["HANDOFF_ADDRESS"] != nil
+/// The sanitizer of this build, `address` or `thread`, as scripts/test selects it.
+let sanitizer = Context.environment["HANDOFF_SANITIZER"]
 
-/// Targets that may have unsafe constructs, and their tests: the only ones in which the address sanitizer has something to find.
-let common: [SwiftSetting] = base + (findsMemoryErrors ? [.unsafeFlags(["-sanitize=address"])] : [])
+/// Targets that may have unsafe constructs, and their tests. Only these can contain a memory error, or a data race that the
+/// compiler does not reject, so a sanitizer instruments only these.
+let common: [SwiftSetting] = base + (sanitizer.map { [.unsafeFlags(["-sanitize=\($0)"])] } ?? [])
 
-/// Targets that wrap no C library: unsafe constructs are compiler errors there, so a reader knows where C is. Their tests, where
-/// they are of values alone, have `base`.
+/// Targets that wrap no C library: unsafe constructs are compiler errors there, so a reader knows where C is. Their tests have
+/// `base`.
 let strict: [SwiftSetting] = base + [.strictMemorySafety()]
 
-/// The same with some lines that are marked `unsafe`, for which the address sanitizer is there again.
+/// The same with some lines that are marked `unsafe`, which a sanitizer instruments.
 let marked: [SwiftSetting] = common + [.strictMemorySafety()]
+
+/// Test files of code that uses one thread, which share a target with tests of threads. The build for the thread sanitizer omits
+/// them. The one for the address sanitizer runs them.
+func withoutThreads(_ files: [String]) -> [String] { sanitizer == "thread" ? files : [] }
+
+let sanitizedC: [CSetting] = sanitizer.map { [.unsafeFlags(["-fsanitize=\($0)"])] } ?? []
 
 let package = Package(
     name: "handoff",
@@ -49,17 +56,17 @@ let package = Package(
         .systemLibrary(name: "CSystemdBus", pkgConfig: "libsystemd", providers: [.apt(["libsystemd-dev"])]),
         .target(
             name: "CAvahiClock",
-            cSettings: [.define("_GNU_SOURCE")] + (findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : [])),
+            cSettings: [.define("_GNU_SOURCE")] + sanitizedC),
         .target(
             name: "CLinux",
-            cSettings: [.define("_GNU_SOURCE")] + (findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : []),
+            cSettings: [.define("_GNU_SOURCE")] + sanitizedC,
             // Every program and every test has this target in it, and so the sanitizer's runtime.
-            linkerSettings: findsMemoryErrors ? [.unsafeFlags(["-sanitize=address"])] : []),
+            linkerSettings: sanitizer.map { [.unsafeFlags(["-sanitize=\($0)"])] } ?? []),
         // GLib is loaded at run time, so no build needs its headers.
         .target(name: "CMainQueue"),
         .target(
             name: "COpenSSLProvider", dependencies: ["COpenSSL"],
-            cSettings: findsMemoryErrors ? [.unsafeFlags(["-fsanitize=address"])] : []),
+            cSettings: sanitizedC),
 
         // Values and protocols, without I/O.
         .target(
@@ -231,13 +238,13 @@ let package = Package(
             name: "HandoffClientTests",
             dependencies: [
                 "HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTestSupport", "LoopIO",
-            ], swiftSettings: common),
+            ], swiftSettings: base),
         .testTarget(
             name: "HandoffCommandsTests",
             dependencies: [
                 "HandoffClient", "HandoffCommands", "HandoffControl", "HandoffJSON", "HandoffModel",
                 "HandoffTestSupport", "HandoffTransfer", "LoopIO", "Timing",
-            ], swiftSettings: common),
+            ], swiftSettings: base),
         .testTarget(
             name: "HandoffControlTests",
             dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "HandoffTestSupport"],
@@ -251,33 +258,33 @@ let package = Package(
                 "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing",
                 "HandoffPairingService", "HandoffProtocol", "HandoffState", "HandoffTLS", "HandoffTestSupport",
                 "HandoffTransport", "LoopIO", "Timing",
-            ], swiftSettings: common),
+            ], swiftSettings: base),
         .testTarget(
             name: "HandoffConfigurationTests",
             dependencies: [
                 "HandoffConfiguration", "HandoffControl", "HandoffLog", "HandoffModel", "HandoffProtocol",
                 "HandoffTestSupport", "LoopIO",
             ],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffControlServerTests",
             dependencies: [
                 "HandoffControl", "HandoffControlServer", "HandoffJSON", "HandoffLog", "HandoffTestSupport", "LoopIO",
             ],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffDesktopClientTests",
             dependencies: [
                 "HandoffControl", "HandoffDesktop", "HandoffDesktopClient", "HandoffDesktopService", "HandoffJSON",
                 "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO", "Timing",
             ],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffPairingServiceTests",
             dependencies: [
                 "HandoffDiscovery", "HandoffPairingService", "LoopIO", "Timing",
             ],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffPeersTests",
             dependencies: [
@@ -285,21 +292,21 @@ let package = Package(
                 "HandoffPeers", "HandoffProtocol", "HandoffState", "HandoffStreams", "HandoffTestSupport",
                 "HandoffTransport", "LoopIO", "Timing",
             ],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffStateTests",
             dependencies: [
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffLog", "HandoffModel", "HandoffState",
                 "HandoffTestSupport", "LoopIO", "Timing",
             ],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffTransportTests",
             dependencies: [
                 "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "HandoffTLS", "HandoffTransport",
                 "LoopIO", "Timing",
             ],
-            swiftSettings: common),
+            swiftSettings: base),
         .testTarget(
             name: "HandoffDesktopServiceTests",
             dependencies: [
@@ -312,7 +319,14 @@ let package = Package(
                 "CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "HandoffTestSupport", "LoopIO",
                 "Timing",
             ],
-            swiftSettings: common),
+            exclude: withoutThreads([
+                "AutomaticChoiceTests.swift", "DirectoryBench.swift", "DomainNameTests.swift",
+                "InterfaceTableTests.swift", "MergedServicesTests.swift", "NetlinkDecoderTests.swift",
+                "NetworkPresenceTests.swift", "PacketGateTests.swift", "PlayedPacket.swift",
+                "PresentNetworksTests.swift", "PublicationPlanTests.swift", "RecordDataTests.swift",
+                "ServiceDirectoryCrowdTests.swift", "ServiceDirectoryHearingTests.swift",
+                "ServiceDirectoryLossTests.swift", "ServiceDirectoryTests.swift",
+            ]), swiftSettings: common),
         .testTarget(
             name: "HandoffHandlersTests", dependencies: ["HandoffHandlers", "HandoffModel"], swiftSettings: base),
         .testTarget(
@@ -327,8 +341,9 @@ let package = Package(
                 "HandoffTransfer",
                 "LoopIO",
             ],
+            exclude: withoutThreads(["UserInfoTests.swift"]),
             // Streams and the values of userInfo are all that HandoffKit has unsafe constructs for. The rest is what these need.
-            sources: findsMemoryErrors
+            sources: sanitizer == "address"
                 ? [
                     "CarriedActivity.swift", "ContinuingTests.swift", "KitTest.swift", "StreamTests.swift",
                     "UserInfoTests.swift",
@@ -380,10 +395,17 @@ let package = Package(
         .testTarget(
             name: "HandoffTransferTests",
             dependencies: ["HandoffJSON", "HandoffModel", "HandoffTestSupport", "HandoffTransfer", "LoopIO"],
-            swiftSettings: common),
+            exclude: withoutThreads([
+                "ConfinementTests.swift", "FileTests.swift", "FolderTests.swift", "HostileArchiveTests.swift",
+                "HostilePeerTests.swift", "LeftoversTests.swift", "MachineTests.swift", "RepositoryTests.swift",
+                "SourceTests.swift",
+            ]), swiftSettings: common),
         .testTarget(
             name: "LoopIOTests", dependencies: ["CLinux", "HandoffTestSupport", "LoopIO", "Timing"],
-            swiftSettings: common),
+            exclude: withoutThreads([
+                "AddressTests.swift", "BoundPortTests.swift", "FreeMemoryTests.swift", "NewFileTests.swift",
+                "SystemTextTests.swift", "TimerQueueTests.swift", "ValueTests.swift", "WriteQueueTests.swift",
+            ]), swiftSettings: common),
         .testTarget(name: "TimingTests", dependencies: ["Timing"], swiftSettings: common),
         .testTarget(name: "QRTextTests", dependencies: ["CQREncode", "QRText"], swiftSettings: common),
     ]

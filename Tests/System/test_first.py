@@ -1,5 +1,9 @@
 """From an empty folder to the first handoff, following docs/handoffkit.md: the steps of the page,
-and their duration."""
+and their duration.
+
+Environment: HANDOFF_READER_BUILD, options of `swift build` that replace those of the page, to use
+modules that another build in the same scratch folder has compiled.
+"""
 
 import os
 import re
@@ -9,6 +13,9 @@ import time
 from harness import BIN, ROOT, Failure, expect, main, test
 
 PAGE = os.path.join(ROOT, "docs", "handoffkit.md")
+# The dependency in the manifest of the page.
+CHECKOUT = '.package(path: "../handoff")'
+BUILD = ["swift", "build", *os.environ.get("HANDOFF_READER_BUILD", "").split()]
 
 
 def pieces():
@@ -17,7 +24,12 @@ def pieces():
         text = file.read()
     program = re.search(r"^```swift\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)[1]
     manifest = re.search(r"^   ```\n(   // swift-tools-version.*?)^   ```$", text, re.MULTILINE | re.DOTALL)[1]
-    return re.sub(r"^   ", "", manifest, flags=re.MULTILINE), program
+    manifest = re.sub(r"^   ", "", manifest, flags=re.MULTILINE)
+    expect(CHECKOUT in manifest, "the manifest of the page has another dependency")
+    if BUILD[2:]:
+        # Modules are shared only if their sources have the same paths.
+        manifest = manifest.replace(CHECKOUT, f'.package(name: "handoff", path: "{ROOT}")')
+    return manifest, program
 
 
 @test("the steps of the page lead to the first handoff", limit=900)
@@ -30,11 +42,12 @@ def first(stage):
     for name, text in zip(("Package.swift", "Sources/Reader/main.swift"), pieces()):
         with open(os.path.join(folder, name), "w") as file:
             file.write(text)
-    built = subprocess.run(["swift", "build"], cwd=folder, capture_output=True, text=True)
+    built = subprocess.run(BUILD, cwd=folder, capture_output=True, text=True)
     expect(built.returncode == 0, f"it does not build: {built.stdout[-3000:]}{built.stderr[-3000:]}")
+    reader = os.path.join(subprocess.check_output([*BUILD, "--show-bin-path"], cwd=folder, text=True).strip(), "Reader")
     build = time.monotonic() - began
     devices = subprocess.Popen(
-        [os.path.join(ROOT, "packaging", "handoff-try"), ".build/debug/Reader"], cwd=folder, text=True,
+        [os.path.join(ROOT, "packaging", "handoff-try"), reader], cwd=folder, text=True,
         env={**os.environ, "HANDOFF_BIN": BIN}, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     stage.processes.append(devices)
     commands = {}
