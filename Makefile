@@ -49,16 +49,14 @@ test: export HANDOFF_WITHOUT = $(if $(test_target),$(filter-out $(test_target),$
 test: export SWIFT_BACKTRACE = enable=no
 test: export TSAN_OPTIONS = suppressions=$(CURDIR)/Tests/thread-sanitizer.txt
 test: export ASAN_OPTIONS = detect_leaks=0 detect_stack_use_after_return=0
-endif
-# Package.swift selects the targets of the address sanitizer.
-ifeq ($(SANITIZE),address)
-test: export HANDOFF_ADDRESS = 1
+# Package.swift selects the targets that a sanitizer instruments.
+test: export HANDOFF_SANITIZER = $(SANITIZE)
 endif
 test:
 ifeq ($(TEST)$(SANITIZE),)
 	@scripts/test tests
 else
-	@swift build --product handoffPackageTests --scratch-path $(test_folder) $(if $(filter thread,$(SANITIZE)),--sanitize=thread)
+	@swift build --product handoffPackageTests --scratch-path $(test_folder)
 	@$(test_folder)/debug/handoffPackageTests.xctest --testing-library swift-testing --no-parallel $(if $(TEST),--filter '$(TEST)')
 endif
 
