@@ -18,7 +18,7 @@ import Testing
     @Test(arguments: [
         #""port":0"#, #""port":70000"#, #""port":"x""#, #""version":0"#, #""version":null"#, #""boot":-1"#,
         #""roster":"00""#, #""roster":"zz00000000000000""#, #""label":"00""#, #""epoch":7"#, #""epoch":"00""#,
-        #""boot":0"#, #""seenGeneration":0"#, #""listSeq":-1"#,
+        #""boot":0"#, #""seenBoot":0"#, #""listSeq":-1"#,
         #""device":"00""#, #""boot":1.5"#, #""seq":-1"#, #""seq":4294967296"#,
     ]) func `an invalid member of a hello is an error`(member: String) throws {
         let device = try Samples.device(1)
