@@ -48,7 +48,6 @@ let package = Package(
         // loaded at run time, since no program can link both: they have no pkgConfig, which would link them.
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
         .systemLibrary(name: "CAvahiCore", providers: [.apt(["libavahi-core-dev"])]),
-        .systemLibrary(name: "CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
@@ -80,7 +79,7 @@ let package = Package(
         .target(name: "HandoffHandlers", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
         .target(
             name: "HandoffDocuments", dependencies: ["HandoffJSON", "HandoffModel", "LoopIO"], swiftSettings: common),
-        .target(name: "HandoffJSON", dependencies: ["CJansson"], swiftSettings: common),
+        .target(name: "HandoffJSON", swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
         .target(
             name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel", "Timing"], swiftSettings: strict),
@@ -333,7 +332,10 @@ let package = Package(
             name: "HandoffDocumentsTests",
             dependencies: ["HandoffDocuments", "HandoffJSON", "HandoffModel", "HandoffTestSupport", "LoopIO"],
             swiftSettings: common),
-        .testTarget(name: "HandoffJSONTests", dependencies: ["HandoffJSON"], swiftSettings: common),
+        // An independent parser to compare with, for the tests only.
+        .systemLibrary(
+            name: "CJansson", path: "Tests/CJansson", pkgConfig: "jansson", providers: [.apt(["libjansson-dev"])]),
+        .testTarget(name: "HandoffJSONTests", dependencies: ["CJansson", "HandoffJSON"], swiftSettings: common),
         .testTarget(
             name: "HandoffKitTests",
             dependencies: [
@@ -433,7 +435,7 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("Frame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
         ("Gate", ["HandoffAccount", "HandoffTransport", "LoopIO", "Timing"]),
         ("Handlers", ["HandoffHandlers", "HandoffModel"]),
-        ("JSON", ["HandoffJSON", "HandoffModel"]),
+        ("JSON", ["HandoffJSON", "HandoffModel", "JanssonOracle"]),
         ("Pairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
         ("Replies", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
         ("Roster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),
@@ -448,6 +450,11 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("Stream", ["HandoffControl", "HandoffJSON", "HandoffStreams"]),
         ("Transfer", ["HandoffTransfer"]),
     ]
+    // A target only here, so that no build of the programs needs Jansson.
+    package.targets.append(
+        .target(
+            name: "JanssonOracle", dependencies: ["CJansson", "HandoffJSON"], path: "Tests/HandoffJSONTests",
+            sources: ["JanssonOracle.swift"], swiftSettings: fuzz))
     var needed: Set<String> = []
     var names = fuzzers.flatMap(\.dependencies)
     while let name = names.popLast() {

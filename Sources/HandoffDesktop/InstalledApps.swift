@@ -59,7 +59,7 @@ package struct InstalledApps: ControlMessage {
         self.init(
             registry: HandlerRegistry(
                 handlers: handlers, defaults: HandlerDefaults(choices: choices),
-                opensPages: try fields.flag("opensPages")),
+                opensPages: try fields.value("opensPages")),
             problems: try fields.value("problems"))
     }
 }

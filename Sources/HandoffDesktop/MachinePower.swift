@@ -27,6 +27,6 @@ package struct MachinePower: ControlMessage, Equatable {
 
     /// Reads the fields of such a reply; throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
-        isSaving = try Fields(json).flag("saving")
+        isSaving = try Fields(json).value("saving")
     }
 }

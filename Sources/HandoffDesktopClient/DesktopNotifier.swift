@@ -49,7 +49,7 @@ package final class DesktopNotifier: NotificationServing {
 
     package func ask(_ completion: @escaping ([String]?) -> Void) {
         desktop.call(.getNotificationServer) {
-            completion((try? Fields($0.get()).optionalTexts("capabilities")) ?? nil)
+            completion((try? Fields($0.get()).optional("capabilities")) ?? nil)
         }
     }
 

@@ -132,7 +132,7 @@ package final class DesktopService {
 
     private func startApp(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
         guard let app = AppID(try fields.text("app")) else { throw fields.invalid("app") }
-        let type = try fields.type("type")
+        let type: ActivityType = try fields.value("type")
         let token = try Self.token(fields)
         guard admitStart(call) else { return }
         let start = Start(app: app, type: type, token: token, call: call)
@@ -155,7 +155,7 @@ package final class DesktopService {
 
     private func openFile(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
         guard let file = ReceivedFile(try fields.text("path")) else { throw fields.invalid("path") }
-        let shows = try fields.flag("shows")
+        let shows: Bool = try fields.value("shows")
         let token = try Self.token(fields)
         guard admitStart(call) else { return }
         launcher.open(file, shows: shows, token: token) { Self.answer(call, $0) }

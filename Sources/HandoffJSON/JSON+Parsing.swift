@@ -6,27 +6,14 @@ extension JSON {
     /// limits.
     package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { (text) throws(JSONError) in
-            try JSON.parse(text, limits: limits)
+            try JSONReader.read(text, limits: limits)
         }
     }
 
     /// Parses part of an array, such as a message inside a receive buffer, without copying it.
     package init(parsing bytes: ArraySlice<UInt8>, limits: JSONLimits) throws(JSONError) {
         self = try bytes.withUnsafeBufferPointer { (text) throws(JSONError) in
-            try JSON.parse(text, limits: limits)
-        }
-    }
-
-    private static func parse(_ text: UnsafeBufferPointer<UInt8>, limits: JSONLimits) throws(JSONError) -> JSON {
-        if let plain = JSONPlainReader.read(text, limits: limits) { return plain }
-        let scan = try JSONScan(text, limits: limits)
-        guard !scan.cuts.isEmpty else {
-            var reader = JanssonReader(scan)
-            return try reader.read(text)
-        }
-        return try scan.reduced.withUnsafeBufferPointer { (reduced) throws(JSONError) in
-            var reader = JanssonReader(scan)
-            return try reader.read(reduced)
+            try JSONReader.read(text, limits: limits)
         }
     }
 }

@@ -29,54 +29,20 @@ extension ActivityContent {
     /// Unknown keys are ignored, and null means an absent field. A known key with a value of
     /// another type is an error.
     package init(payload: JSONObject) throws(ActivityError) {
-        guard let type = try Self.text(payload, PayloadKey.type).flatMap(ActivityType.init) else {
+        let fields = JSONFields<ActivityError>(payload) { .invalid(field: $0, message: "not \($1)") }
+        guard let type = try fields.optionalText(PayloadKey.type).flatMap(ActivityType.init) else {
             throw .invalid(field: PayloadKey.type, message: "missing, or not an activity type")
         }
         self.init(
             type: type,
-            title: try Self.text(payload, PayloadKey.title),
-            userInfo: try Self.object(payload, PayloadKey.userInfo),
-            webpageURL: try Self.text(payload, PayloadKey.webpageURL),
-            team: try Self.text(payload, PayloadKey.team),
-            requiredUserInfoKeys: try Self.texts(payload, PayloadKey.requiredUserInfoKeys),
-            supportsStreams: try Self.flag(payload, PayloadKey.streams),
-            targetContentIdentifier: try Self.text(payload, PayloadKey.targetContentIdentifier))
+            title: try fields.optionalText(PayloadKey.title),
+            userInfo: try fields.optionalObject(PayloadKey.userInfo) ?? [:],
+            webpageURL: try fields.optionalText(PayloadKey.webpageURL),
+            team: try fields.optionalText(PayloadKey.team),
+            requiredUserInfoKeys: try fields.texts(PayloadKey.requiredUserInfoKeys),
+            supportsStreams: try fields.isSet(PayloadKey.streams),
+            targetContentIdentifier: try fields.optionalText(PayloadKey.targetContentIdentifier))
         try checkFields()
-    }
-
-    private static func text(_ payload: JSONObject, _ key: String) throws(ActivityError) -> String? {
-        switch payload[key] {
-        case nil, .some(.null): return nil
-        case .some(.string(let text)): return text
-        case .some: throw .invalid(field: key, message: "not a string")
-        }
-    }
-
-    private static func flag(_ payload: JSONObject, _ key: String) throws(ActivityError) -> Bool {
-        switch payload[key] {
-        case nil, .some(.null): return false
-        case .some(.bool(let flag)): return flag
-        case .some: throw .invalid(field: key, message: "not a Boolean")
-        }
-    }
-
-    private static func object(_ payload: JSONObject, _ key: String) throws(ActivityError) -> JSONObject {
-        switch payload[key] {
-        case nil, .some(.null): return [:]
-        case .some(.object(let object)): return object
-        case .some: throw .invalid(field: key, message: "not an object")
-        }
-    }
-
-    private static func texts(_ payload: JSONObject, _ key: String) throws(ActivityError) -> [String] {
-        switch payload[key] {
-        case nil, .some(.null): return []
-        case .some(.array(let elements)):
-            let texts = elements.compactMap(\.string)
-            guard texts.count == elements.count else { throw .invalid(field: key, message: "not a list of strings") }
-            return texts
-        case .some: throw .invalid(field: key, message: "not a list of strings")
-        }
     }
 }
 

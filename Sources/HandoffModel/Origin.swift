@@ -1,5 +1,5 @@
 /// The device, and the app on it, from which an activity arrived or which has continued one.
-package struct Origin: Codable, Sendable, Equatable {
+package struct Origin: Decodable, Sendable, Equatable {
     /// The device.
     package var device: DeviceID
     /// Its name.

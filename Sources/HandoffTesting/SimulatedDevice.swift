@@ -129,7 +129,7 @@ final class SimulatedDevice {
         }
         if call.method == .answerContinue {
             let id: ContinuationID = try fields.value("continuation")
-            if session.answered(id, handled: try fields.flag("handled")) {
+            if session.answered(id, handled: try fields.value("handled")) {
                 call.reply()
             } else {
                 call.fail(AppErrorName.noSuchContinuation.rawValue, ["continuation": .string(id.hex)])

@@ -1,45 +1,46 @@
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+import HandoffTestSupport
 import Testing
 
-/// An offered activity, which encodes its fields itself because a list can have a thousand.
+/// Values that write their fields themselves.
 struct ActivityJSONTests {
-    @Test func `an activity is encoded like its properties, in their order`() throws {
-        var full = try Sample.offered()
-        full.team = "TEAM"
-        full.webpageURL = "https://example.org/"
-        full.sent = true
-        full.opens = ControlOpens(kind: .app, name: "A", reason: "runs", app: "com.example.a", icon: "a")
-        var bare = try Sample.offered()
-        bare.title = nil
-        bare.opens = ControlOpens(kind: .nothing)
-        for activity in [full, bare] {
-            let written = JSONObject(encoding: activity, absent: .null)
-            #expect(activity.json.encoded() == written.encoded())
-            #expect(activity.opens.json.encoded() == JSONObject(encoding: activity.opens, absent: .null).encoded())
-        }
+    @Test func `all fields are written in the order of the interface file`() throws {
+        let control = InterfaceDefinition(try #require(HandoffInterfaces.control))
+        var offered = try Sample.offered()
+        offered.opens = ControlOpens(kind: .app, name: "A", reason: "runs", app: "com.example.a", icon: "a")
+        #expect(offered.json.keys == control.fields(of: "OfferedActivity").map(\.name))
+        #expect(offered.opens.json.keys == control.fields(of: "Opens").map(\.name))
+        let continued = try Sample.continued()
+        #expect(continued.json.keys == control.fields(of: "ContinuedActivity").map(\.name))
+        #expect(continued.origin.json.keys == control.fields(of: "Origin").map(\.name))
     }
 
-    @Test func `a continued activity is encoded like its properties, with its device before its origin`() throws {
-        let type = try #require(ActivityType("com.example.a"))
-        let id = ActivityID(checked: [UInt8](repeating: 7, count: ActivityID.byteCount))
-        let device = DeviceID(checked: [UInt8](repeating: 9, count: DeviceID.byteCount))
-        let bare = Origin(device: device, deviceName: "desk", deviceKind: .desktop)
-        let full = Origin(device: device, deviceName: "desk", deviceKind: .desktop, app: "a", appVersion: "1")
-        for origin in [bare, full] {
-            var content = ActivityContent(type: type)
-            if origin == full {
-                content = ActivityContent(
-                    type: type, title: "t", userInfo: ["k": 1], webpageURL: "https://example.org/", team: "TEAM",
-                    requiredUserInfoKeys: ["k"], supportsStreams: true, targetContentIdentifier: "c")
-            }
-            let activity = ContinuedActivity(id: id, content: content, origin: origin)
-            var written = JSONObject(encoding: activity, absent: .null)
-            written["origin"] = nil
-            for key in ["device", "deviceName", "deviceKind"] { written[key] = origin.json[key] }
-            written["origin"] = .object(JSONObject(encoding: origin, absent: .null))
-            #expect(activity.json.encoded() == written.encoded())
-        }
+    @Test func `absent fields are null, except for those of a handler`() throws {
+        var offered = try Sample.offered()
+        let full = offered.json
+        (offered.title, offered.opens) = (nil, ControlOpens(kind: .nothing))
+        #expect(offered.json.keys == full.keys)
+        #expect(offered.json["title"] == .null)
+        #expect(offered.json["opens"] == ["kind": "nothing"])
+        let device = try Sample.device()
+        let origin = Origin(device: device, deviceName: "desk", deviceKind: .desktop)
+        #expect(origin.json["app"] == .null && origin.json["appVersion"] == .null)
+        let content = ActivityContent(type: try Sample.type())
+        let continued = ContinuedActivity(id: try Sample.activity(), content: content, origin: origin)
+        for key in ["title", "webpageURL", "team", "targetContentIdentifier"] { #expect(continued.json[key] == .null) }
+        #expect(try ContinuedActivity(json: continued.json) == continued)
+    }
+
+    @Test func `the device of a continued activity is written twice`() throws {
+        let continued = try Sample.continued().json
+        let origin = try #require(continued["origin"]?.object)
+        for key in ["device", "deviceName", "deviceKind"] { #expect(continued[key] == origin[key]) }
+    }
+
+    @Test func `the encoding inside another value is the same`() throws {
+        let offered = try Sample.offered()
+        #expect(JSON(encoding: [offered], absent: .null) == [.object(offered.json)])
     }
 }

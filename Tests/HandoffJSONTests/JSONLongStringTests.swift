@@ -1,7 +1,7 @@
 import HandoffJSON
 import Testing
 
-/// The parser handles long strings without escapes separately from other strings.
+/// The parser copies a string without escapes as a whole, and others in pieces.
 struct JSONLongStringTests {
     private static let long = String(repeating: "long é ", count: 40)
 

@@ -138,7 +138,7 @@ struct JSONLimitTests {
         #expect(throws: Never.self) { try parse(text, limits: JSONLimits(bytes: 10_000, depth: 1)) }
     }
 
-    @Test func `an escaped quote does not end a string in the scan`() {
+    @Test func `an escaped quote does not end a string`() {
         // The last quote ends the string. The brackets after it are nested too deeply.
         let text = "[\"\\\\\\\"\", [[1]]]"
         #expect(throws: JSONError.tooDeep) { try parse(text, limits: JSONLimits(bytes: 100, depth: 2)) }

@@ -54,6 +54,11 @@ package struct InterfaceDefinition: Sendable {
         }
     }
 
+    /// The objects with fields, sorted.
+    package var names: [String] {
+        objects.filter { !$0.value.isEmpty }.keys.sorted()
+    }
+
     /// The fields of an object, or none if there is no such object.
     package func fields(of object: String) -> [Field] {
         objects[object] ?? []

@@ -69,7 +69,7 @@ package enum ContinueEvent: ControlMessage {
 }
 
 /// `ContinuedActivity`: an activity that was continued here, with its payload.
-package struct ContinuedActivity: ControlValue {
+package struct ContinuedActivity: DirectControlValue {
     /// The activity's id on the other device.
     package var id: ActivityID
     /// The activity type.
@@ -105,9 +105,8 @@ package struct ContinuedActivity: ControlValue {
         self.origin = origin
     }
 
-    /// The fields as `JSONObject(encoding:absent:)` encodes them, in a tenth of the time. The
-    /// device is repeated before `origin`, for tools that do not read nested objects; decoding
-    /// ignores these fields.
+    /// The fields, in the order of the properties. The device is repeated before `origin`, for tools
+    /// that do not read nested objects; decoding ignores these fields.
     package var json: JSONObject {
         JSONObject(distinct: [
             ("id", id.json), ("type", type.json), ("title", title?.json ?? .null), ("userInfo", .object(userInfo)),
@@ -120,8 +119,8 @@ package struct ContinuedActivity: ControlValue {
     }
 }
 
-extension Origin: ControlValue {
-    /// The fields as `JSONObject(encoding:absent:)` encodes them; see ``ContinuedActivity/json``.
+extension Origin: DirectControlValue {
+    /// The fields, in the order of the properties.
     package var json: JSONObject {
         JSONObject(distinct: [
             ("device", device.json), ("deviceName", .string(deviceName)), ("deviceKind", .string(deviceKind.name)),

@@ -2,7 +2,7 @@ package import HandoffJSON
 package import HandoffModel
 
 /// An activity on offer by another device, as clients receive it.
-package struct OfferedActivity: ControlValue {
+package struct OfferedActivity: DirectControlValue {
     /// Its id, which is valid until the other device withdraws it.
     package var id: ActivityID
     /// The activity type.
@@ -50,8 +50,7 @@ package struct OfferedActivity: ControlValue {
         self.opens = opens
     }
 
-    /// The fields as `JSONObject(encoding:absent:)` encodes them, in a fifth of the time: a list
-    /// can have a thousand activities.
+    /// The fields, in the order of the properties.
     package var json: JSONObject {
         JSONObject(distinct: [
             ("id", .string(id.hex)), ("type", .string(type.text)), ("title", title.map(JSON.string) ?? .null),
@@ -64,7 +63,7 @@ package struct OfferedActivity: ControlValue {
 }
 
 /// `Opens`: the handler that would open an activity here.
-package struct ControlOpens: ControlValue {
+package struct ControlOpens: DirectControlValue {
     /// The kind of handler. The raw value is the field `kind`.
     package enum Kind: String, Codable, Sendable, CaseIterable {
         /// An app, whose name is in `name`.
@@ -97,7 +96,7 @@ package struct ControlOpens: ControlValue {
         self.icon = icon
     }
 
-    /// Equal to the result of `encode`; see ``OfferedActivity/json``.
+    /// Omits all nil fields, also in a reply.
     package var json: JSONObject {
         var members: [JSONObject.Element] = [("kind", .string(kind.rawValue))]
         if let name { members.append(("name", .string(name))) }
@@ -105,16 +104,6 @@ package struct ControlOpens: ControlValue {
         if let app { members.append(("app", .string(app))) }
         if let icon { members.append(("icon", .string(icon))) }
         return JSONObject(distinct: members)
-    }
-
-    /// Omits all nil fields, also in a reply.
-    package func encode(to encoder: any Encoder) throws {
-        var fields = encoder.container(keyedBy: CodingKeys.self)
-        try fields.encode(kind, forKey: .kind)
-        if let name { try fields.encode(name, forKey: .name) }
-        if let reason { try fields.encode(reason, forKey: .reason) }
-        if let app { try fields.encode(app, forKey: .app) }
-        if let icon { try fields.encode(icon, forKey: .icon) }
     }
 }
 

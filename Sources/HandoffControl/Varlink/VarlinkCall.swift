@@ -27,12 +27,12 @@ package struct VarlinkCall: Sendable, Equatable {
     /// Decodes one message without its NUL. Unknown or duplicate keys, and two flags together, are
     /// errors.
     package init(decoding bytes: [UInt8]) throws(VarlinkError) {
-        let envelope = try VarlinkEnvelope(
-            decoding: bytes, keys: ["method", "parameters", "oneway", "more", "upgrade"])
-        guard let method = try envelope.text("method") else { throw .malformed("no 'method'") }
+        let envelope = try Fields(envelope: bytes, keys: ["method", "parameters", "oneway", "more", "upgrade"])
+        guard let method = try envelope.optionalText("method") else { throw .malformed("no 'method'") }
         self.init(
-            method: method, parameters: try envelope.parameters(), oneway: try envelope.flag("oneway"),
-            more: try envelope.flag("more"), upgrade: try envelope.flag("upgrade"))
+            method: method, parameters: try envelope.optionalObject("parameters") ?? [:],
+            oneway: try envelope.isSet("oneway"), more: try envelope.isSet("more"),
+            upgrade: try envelope.isSet("upgrade"))
         guard [oneway, more, upgrade].count(where: { $0 }) <= 1 else {
             throw .malformed("two of 'oneway', 'more' and 'upgrade'")
         }

@@ -26,10 +26,10 @@ package struct VarlinkReply: Sendable, Equatable {
     /// Decodes one message without its NUL. Unknown or duplicate keys, and an error that continues,
     /// are errors.
     package init(decoding bytes: [UInt8]) throws(VarlinkError) {
-        let envelope = try VarlinkEnvelope(decoding: bytes, keys: ["parameters", "continues", "error"])
-        parameters = try envelope.parameters()
-        continues = try envelope.flag("continues")
-        error = try envelope.text("error")
+        let envelope = try Fields(envelope: bytes, keys: ["parameters", "continues", "error"])
+        parameters = try envelope.optionalObject("parameters") ?? [:]
+        continues = try envelope.isSet("continues")
+        error = try envelope.optionalText("error")
         guard error == nil || !continues else { throw .malformed("an error that continues") }
     }
 

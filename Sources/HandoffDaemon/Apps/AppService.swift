@@ -375,7 +375,7 @@ final class AppService {
     private func invalidate(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
         let (session, id) = try owner(fields)
-        let keepsStreams = try fields.optionalFlag("keepStreams") ?? false
+        let keepsStreams = try fields.isSet("keepStreams")
         let effects = try store.invalidate(id, session: session.id)
         call.reply([:])
         apply(effects)
@@ -387,7 +387,7 @@ final class AppService {
         let fields = Fields(call.parameters)
         let session = try self.session(try fields.text("session"))
         let text = try fields.text("continuation")
-        let handled = try fields.flag("handled")
+        let handled: Bool = try fields.value("handled")
         guard let id = ContinuationID(hex: text), delegate?.answered(id, by: session.id, handled: handled) ?? false
         else {
             throw CallError.noSuchContinuation(text)

@@ -104,7 +104,7 @@ final class AccountService {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
         let fields = Fields(call.parameters)
         try removeDevice(
-            try fields.text("device"), dropping: try fields.optionalTexts("drop") ?? [], call: call)
+            try fields.text("device"), dropping: try fields.optional("drop") ?? [], call: call)
     }
 
     func renameDevice(_ call: ControlCall) throws {

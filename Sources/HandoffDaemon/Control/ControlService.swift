@@ -147,7 +147,7 @@ final class ControlService {
 
     private func setAppEnabled(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        let isOn = try fields.flag("enabled")
+        let isOn: Bool = try fields.value("enabled")
         setApp(try fields.text("app"), { if isOn { $0.disabled.remove($1) } else { $0.disabled.insert($1) } }) {
             Self.answer(call, $0)
         }
@@ -155,7 +155,7 @@ final class ControlService {
 
     private func setAppNotified(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
-        let isOn = try fields.flag("notified")
+        let isOn: Bool = try fields.value("notified")
         setApp(try fields.text("app"), { if isOn { $0.muted.remove($1) } else { $0.muted.insert($1) } }) {
             Self.answer(call, $0)
         }
@@ -189,7 +189,7 @@ final class ControlService {
     }
 
     private func list(_ call: ControlCall) throws {
-        let here = try Fields(call.parameters).optionalFlag("here") ?? false
+        let here = try Fields(call.parameters).isSet("here")
         let activities = shownOffers().lazy.filter { !here || $0.opens.kind != .nothing }
         call.reply(["activities": .array(activities.map { .object($0.json) })])
     }

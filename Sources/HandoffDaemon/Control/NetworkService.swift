@@ -4,6 +4,7 @@ import HandoffControlServer
 import HandoffDesktop
 import HandoffDesktopClient
 import HandoffDiscovery
+import HandoffJSON
 import HandoffModel
 import HandoffState
 import LoopIO

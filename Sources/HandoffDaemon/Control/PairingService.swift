@@ -52,7 +52,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     /// Opens a window.
     func pair(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.control(.expectedMore) }
-        let isAutomatic = try Fields(call.parameters).optionalFlag("automatic") ?? false
+        let isAutomatic = try Fields(call.parameters).isSet("automatic")
         if let restriction = switches.networkRestriction { throw CallError.switchedOff(restriction) }
         guard window == nil else { throw PairingFailure.windowOpen.callError }
         try requireKey()
@@ -82,7 +82,7 @@ final class PairingService: InviterDelegate, JoinerDelegate {
     func answer(_ call: ControlCall) throws {
         let fields = Fields(call.parameters)
         let device: DeviceID = try fields.value("device")
-        let accept = try fields.flag("accept")
+        let accept: Bool = try fields.value("accept")
         guard let window, window.inviter.answer(device, accept: accept) else {
             throw CallError(
                 name: ControlErrorName.noSuchDevice.rawValue,

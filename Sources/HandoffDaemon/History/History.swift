@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffControlServer
+import HandoffJSON
 import HandoffLog
 import LoopIO
 import Timing

@@ -42,7 +42,7 @@ private struct ManifestReader {
     private static let limits = JSONLimits(bytes: HandlerLimits.fileBytes, depth: 4, members: 512, values: 2048)
 
     private let bytes: [UInt8]
-    private let object: JSONObject
+    private let fields: JSONFields<HandlerFileError>
 
     init(_ bytes: [UInt8]) throws(HandlerFileError) {
         self.bytes = bytes
@@ -56,35 +56,35 @@ private struct ManifestReader {
             throw HandlerFileError(line: nil, "\(error)")
         }
         guard let object = value.object else { throw HandlerFileError(line: 1, "not a JSON object") }
-        self.object = object
+        fields = JSONFields(object) { key, expected in
+            HandlerFileError(line: Self.line(of: key, in: bytes), "\(key) is not \(expected)")
+        }
     }
 
     func text(_ key: String) throws(HandlerFileError) -> String? {
-        guard let value = object[key], !value.isNull else { return nil }
-        guard let text = value.string else { throw HandlerFileError(line: line(of: key), "\(key) is not a string") }
-        return text
+        try fields.optionalText(key)
     }
 
     func texts(_ key: String) throws(HandlerFileError) -> [String] {
-        guard let value = object[key], !value.isNull else { return [] }
-        guard let elements = value.array else { throw HandlerFileError(line: line(of: key), "\(key) is not an array") }
-        var texts: [String] = []
-        for element in elements {
-            guard let text = element.string else {
-                throw HandlerFileError(line: line(of: key), "\(key) contains a value that is not a string")
-            }
-            texts.append(text)
+        let elements = try fields.array(key)
+        let texts = elements.compactMap(\.string)
+        guard texts.count == elements.count else {
+            throw HandlerFileError(line: line(of: key), "\(key) contains a value that is not a string")
         }
         return texts
     }
 
-    /// Returns the line of a key, as a reader would find it: the first line with the quoted key.
     func line(of key: String) -> Int? {
+        Self.line(of: key, in: bytes)
+    }
+
+    /// Returns the line of a key, as a reader would find it: the first line with the quoted key.
+    private static func line(of key: String, in bytes: [UInt8]) -> Int? {
         let quoted = Array("\"\(key)\"".utf8)
         var rest = bytes[...]
         while let start = rest.firstIndex(of: UInt8(ascii: "\"")) {
             rest = rest[start...]
-            if rest.starts(with: quoted) { return Self.line(at: start, in: bytes) }
+            if rest.starts(with: quoted) { return line(at: start, in: bytes) }
             rest = rest.dropFirst()
         }
         return nil

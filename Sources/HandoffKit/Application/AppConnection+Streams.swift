@@ -1,6 +1,7 @@
 import HandoffClient
 import HandoffControl
 import HandoffDocuments
+import HandoffJSON
 import HandoffModel
 import LoopIO
 

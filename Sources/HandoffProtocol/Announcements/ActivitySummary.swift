@@ -164,7 +164,7 @@ extension ActivitySummary {
         let team = try fields.optionalText("team", maximum: Self.maxTextCount)
         guard let age = UInt32(exactly: try fields.integer("age")) else { throw .field("age") }
         self.init(
-            id: id, type: type, title: title, team: team, supportsStreams: try fields.flag("streams"),
-            hasWebpageURL: try fields.flag("webpageURL"), age: age, isSent: try fields.flag("sent"))
+            id: id, type: type, title: title, team: team, supportsStreams: try fields.isSet("streams"),
+            hasWebpageURL: try fields.isSet("webpageURL"), age: age, isSent: try fields.isSet("sent"))
     }
 }

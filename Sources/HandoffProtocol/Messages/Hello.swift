@@ -134,9 +134,9 @@ extension Hello {
         let listSeq = try Self.seq("listSeq", in: fields)
         if let listSeq { guard let seq, listSeq <= seq else { throw .field("listSeq") } }
         // This version uses no capabilities.
-        _ = try fields.texts("capabilities", maximum: Self.maxCapabilities, maxLength: Self.maxCapabilityCount)
-        let isAsleep = try fields.flag("asleep")
-        let leaveReason: LeaveReason? = try fields.flag("goodbye") ? (isAsleep ? .sleep : .goodbye) : nil
+        _ = try fields.texts("capabilities", maximum: Self.maxCapabilities, lengths: 1...Self.maxCapabilityCount)
+        let isAsleep = try fields.isSet("asleep")
+        let leaveReason: LeaveReason? = try fields.isSet("goodbye") ? (isAsleep ? .sleep : .goodbye) : nil
         let hello = Hello(
             protocolVersion: version, software: software ?? "", kind: DeviceKind(name: kind ?? "") ?? .other,
             port: port, label: label, generation: generation, seq: seq, listSeq: listSeq,

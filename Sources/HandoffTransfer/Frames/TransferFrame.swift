@@ -132,22 +132,21 @@ extension TransferFrame {
             throw .malformed("\(error)")
         }
         guard let object = json.object else { throw .malformed("a message is not a JSON object") }
+        let fields = JSONFields<TransferFailure>(object) { key, expected in .malformed("'\(key)' is not \(expected)") }
         if let error = object["error"] {
             self = .error(try Self.failure(error))
         } else if object["version"] != nil {
-            self = .header(try Self.header(object))
+            self = .header(try Self.header(fields))
         } else if object["have"] != nil {
-            let lastBytes = object.isGiven("lastBytes") ? try object.number("lastBytes") : 0
-            let digest: ContentDigest? = try object.id("sha256")
-            guard var have = TransferHave(offset: try object.number("have"), digest: digest, lastBytes: lastBytes)
-            else {
-                throw .malformed("'have' and 'sha256' do not match")
-            }
+            let have = TransferHave(
+                offset: try fields.integer("have"), digest: try fields.id("sha256"),
+                lastBytes: try fields.optionalInteger("lastBytes") ?? 0)
+            guard var have else { throw .malformed("'have' and 'sha256' do not match") }
             have.supportsHoles = object["holes"]?.bool == true
             self = .have(have)
         } else if object["from"] != nil {
-            let length = object.isGiven("length") ? try object.number("length") : nil
-            guard let start = TransferStart(offset: try object.number("from"), length: length) else {
+            let length = try fields.optionalInteger("length")
+            guard let start = TransferStart(offset: try fields.integer("from"), length: length) else {
                 throw .malformed("'from' or 'length' is out of range")
             }
             self = .start(start)
@@ -156,34 +155,30 @@ extension TransferFrame {
         } else if object["done"]?.bool == true {
             self = .done
         } else if object["complete"]?.bool == true {
-            self = .complete(try object.omissions())
+            self = .complete(try fields.omissions())
         } else {
             throw .malformed("a message of an unknown kind")
         }
     }
 
-    private static func header(_ object: JSONObject) throws(TransferFailure) -> TransferHeader {
-        guard object["version"]?.integer == 1 else {
+    private static func header(_ fields: JSONFields<TransferFailure>) throws(TransferFailure) -> TransferHeader {
+        guard fields.object["version"]?.integer == 1 else {
             throw TransferFailure(.unsupported, "the other device uses a transfer version that is not supported here")
         }
-        guard let word = object["kind"]?.string else { throw .malformed("'kind' is missing") }
+        guard let word = fields.object["kind"]?.string else { throw .malformed("'kind' is missing") }
         guard let kind = TransferHeader.Kind(rawValue: word) else {
             throw TransferFailure(.unsupported, "the other device sends a kind of content that is not supported here")
         }
-        var name: String?
-        if object.isGiven("name") {
-            guard let text = object["name"]?.string else { throw .malformed("'name' is not a string") }
-            name = text
-        }
-        let size = object.isGiven("size") ? try object.number("size") : nil
-        let mode = object.isGiven("mode") ? try object.number("mode") : nil
-        let modified = object.isGiven("modified") ? try object.number("modified") : nil
+        let name = try fields.optionalText("name")
+        let size = try fields.optionalInteger("size")
+        let mode = try fields.optionalInteger("mode")
+        let modified = try fields.optionalInteger("modified")
         if let mode, !(0...0o7777).contains(mode) { throw .malformed("'mode' is out of range") }
         let header = TransferHeader(
-            kind: kind, name: name, size: size, id: try object.id("id"),
+            kind: kind, name: name, size: size, id: try fields.id("id"),
             mode: mode.map { UInt32(truncatingIfNeeded: $0) }, modified: modified)
         guard var header else { throw .malformed("the description of the content is invalid") }
-        header.hasRepository = object["repository"]?.bool == true
+        header.hasRepository = fields.object["repository"]?.bool == true
         return header
     }
 
@@ -198,33 +193,22 @@ extension TransferFrame {
     }
 }
 
-extension JSONObject {
+extension JSONFields where Failure == TransferFailure {
     /// Returns the omissions reported by a sender, or none if the member is absent.
     fileprivate func omissions() throws(TransferFailure) -> TransferOmissions {
-        guard isGiven("omitted") else { return .none }
-        let lines = self["omissions"]?.array ?? []
+        guard let count = try optionalInteger("omitted") else { return .none }
+        let lines = object["omissions"]?.array ?? []
         let texts = lines.compactMap(\.string)
-        guard texts.count == lines.count,
-            let omissions = TransferOmissions(reported: try number("omitted"), lines: texts)
-        else { throw .malformed("'omitted' or 'omissions' is out of range") }
+        guard texts.count == lines.count, let omissions = TransferOmissions(reported: count, lines: texts) else {
+            throw .malformed("'omitted' or 'omissions' is out of range")
+        }
         return omissions
-    }
-
-    fileprivate func isGiven(_ key: String) -> Bool {
-        self[key].map { !$0.isNull } ?? false
-    }
-
-    fileprivate func number(_ key: String) throws(TransferFailure) -> Int64 {
-        guard let number = self[key]?.integer else { throw .malformed("'\(key)' is not an integer") }
-        return number
     }
 
     /// Returns an id in its canonical form, or nil if the member is absent or null.
     fileprivate func id<ID: FixedBytes>(_ key: String) throws(TransferFailure) -> ID? {
-        guard isGiven(key) else { return nil }
-        guard let text = self[key]?.string, let id = ID(hex: text), id.hex == text else {
-            throw .malformed("'\(key)' is not an id")
-        }
+        guard let json = object[key], !json.isNull else { return nil }
+        guard let text = json.string, let id = ID(hex: text), id.hex == text else { throw invalid(key, "an id") }
         return id
     }
 }
