@@ -53,7 +53,9 @@ enum PairingSecret: Equatable {
             return
         }
         let bare = text.filter { !$0.isWhitespace && $0 != "-" }
-        guard bare.utf8.count == Limits.pairingCodeDigits, bare.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else { return nil }
+        guard bare.utf8.count == Limits.pairingCodeDigits, bare.utf8.allSatisfy({ (0x30...0x39).contains($0) }) else {
+            return nil
+        }
         self = .code(bare)
     }
 }

@@ -111,7 +111,8 @@ extension CommandFailure {
         CommandFailure(
             .wrongUsage, "WrongUsage",
             isEmpty
-                ? "no code on standard input" : "standard input does not contain a code (\(Limits.pairingCodeDigits) digits or a link)",
+                ? "no code on standard input"
+                : "standard input does not contain a code (\(Limits.pairingCodeDigits) digits or a link)",
             advice: ["see: handoffctl help join"])
     }
 

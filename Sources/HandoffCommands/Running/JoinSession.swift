@@ -31,7 +31,10 @@ final class JoinSession {
         context.ask("Code shown on the other device: ") { [unowned self] text in
             guard let text else { return context.finish(.interrupted) }
             guard let secret = PairingSecret(text) else {
-                if !text.isEmpty { context.note("not a code: type \(Limits.pairingCodeDigits) digits, or a link that begins with handoff:") }
+                if !text.isEmpty {
+                    context.note(
+                        "not a code: type \(Limits.pairingCodeDigits) digits, or a link that begins with handoff:")
+                }
                 return prompt()
             }
             guard !failed.contains(secret) else {
