@@ -33,7 +33,8 @@ final class DocumentPlace: Sendable {
     func application(
         _ kit: KitTest, types: [String] = [], roots: [HandoffSharedRoot] = []
     ) -> HandoffApplication {
-        var configuration = HandoffApplication.Configuration(identifier: "app", activityTypes: types, socketPath: kit.path)
+        var configuration = HandoffApplication.Configuration(
+            identifier: "app", activityTypes: types, socketPath: kit.path)
         configuration.sharedRoots = roots
         configuration.documentCache = path + "/cache"
         // No test covers it, and resolving thousands of documents is slow under a sanitizer.

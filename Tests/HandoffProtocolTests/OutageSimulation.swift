@@ -212,7 +212,7 @@ struct OutageSimulation {
             case .useConnection(let device): try deliver(index, Self.index(device))
             case .renew: try announce(index, hasNewOffers: false)
             case .depart(let device, let reason):
-                try handle(nodes[index].table.lose(device, because: reason, at: moment), at: index)
+                try handle(nodes[index].table.drop(device, because: reason, at: moment), at: index)
             }
         }
         rearm(index)

@@ -365,7 +365,8 @@ private func reason(of error: any Error) -> String {
 
     @Test func `an app moves to a device`() async throws {
         let moved = HandoffApplication(
-            configuration: HandoffApplication.Configuration(identifier: "moved", socketPath: "/nonexistent"), callbackQueue: queue)
+            configuration: HandoffApplication.Configuration(identifier: "moved", socketPath: "/nonexistent"),
+            callbackQueue: queue)
         let activity = NSUserActivity(activityType: "com.example.moved", application: moved)
         activity.becomeCurrent()
         desk.attach(moved)

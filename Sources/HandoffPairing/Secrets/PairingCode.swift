@@ -12,7 +12,8 @@ package struct PairingCode: Sendable, Equatable {
         digits.reserveCapacity(Limits.pairingCodeDigits)
         while digits.count < Limits.pairingCodeDigits {
             // Bytes from 250 up would make the digits 0 to 5 likelier than the others.
-            for byte in Randomness.bytes(Limits.pairingCodeDigits) where byte < 250 && digits.count < Limits.pairingCodeDigits {
+            for byte in Randomness.bytes(Limits.pairingCodeDigits)
+            where byte < 250 && digits.count < Limits.pairingCodeDigits {
                 digits.append(UInt8(ascii: "0") &+ byte % 10)
             }
         }
@@ -26,7 +27,8 @@ package struct PairingCode: Sendable, Equatable {
         for character in text.utf8 {
             switch character {
             case UInt8(ascii: " "), UInt8(ascii: "-"): continue
-            case UInt8(ascii: "0")...UInt8(ascii: "9") where digits.count < Limits.pairingCodeDigits: digits.append(character)
+            case UInt8(ascii: "0")...UInt8(ascii: "9") where digits.count < Limits.pairingCodeDigits:
+                digits.append(character)
             default: return nil
             }
         }

@@ -372,7 +372,7 @@ final class PeerNetwork {
             case .useConnection(let id): deliverByConnection(to: id)
             case .renew: if leaveReason != .sleep { announce(renewed: .other) }
             case .depart(let id, let reason):
-                handle(table.lose(id, because: reason, at: now))
+                handle(table.drop(id, because: reason, at: now))
             }
         }
         rearm()

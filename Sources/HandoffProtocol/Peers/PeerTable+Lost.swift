@@ -51,7 +51,7 @@ extension PeerTable {
 
     /// Removes a device that became unreachable, and keeps its addresses if there is one at which
     /// to search for it.
-    package mutating func lose(
+    package mutating func drop(
         _ id: DeviceID, because reason: DepartureReason, at now: MonotonicInstant
     ) -> [PeerChange] {
         guard var peer = peers[id] else { return [] }

@@ -142,7 +142,7 @@ package struct PeerTable: Sendable {
         for id in peers.keys.sorted() {
             guard var peer = peers[id] else { continue }
             if peer.connectionCount == 0, peer.renewed + lifetime <= now {
-                changes += lose(id, because: .silent, at: now)
+                changes += drop(id, because: .silent, at: now)
                 continue
             }
             let valid = peer.offers.filter { $0.expires > now }

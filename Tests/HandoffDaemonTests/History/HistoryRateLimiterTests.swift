@@ -20,84 +20,84 @@ import Timing
 
     /// A limiter in which a device has used up its burst.
     private func spent(_ device: UInt8 = 1) -> HistoryRateLimiter {
-        var pace = HistoryRateLimiter()
-        for _ in 0..<HistoryRateLimiter.burst { #expect(pace.take(entry(device), at: start) != nil) }
-        #expect(pace.next == nil)
-        return pace
+        var limiter = HistoryRateLimiter()
+        for _ in 0..<HistoryRateLimiter.burst { #expect(limiter.take(entry(device), at: start) != nil) }
+        #expect(limiter.next == nil)
+        return limiter
     }
 
     @Test
     func `entries beyond the burst wait for the next interval, merged by kind`() {
-        var pace = spent()
-        for time in 1...5 { #expect(pace.take(entry(time: Double(time), sent: 10), at: start) == nil) }
-        #expect(pace.take(entry(1, .continuation), at: start) == nil)
-        #expect(pace.next == start + HistoryRateLimiter.interval)
-        #expect(pace.due(at: start).isEmpty)
+        var limiter = spent()
+        for time in 1...5 { #expect(limiter.take(entry(time: Double(time), sent: 10), at: start) == nil) }
+        #expect(limiter.take(entry(1, .continuation), at: start) == nil)
+        #expect(limiter.next == start + HistoryRateLimiter.interval)
+        #expect(limiter.due(at: start).isEmpty)
 
         var together = entry(time: 5, sent: 50)
         together.count = 5
-        #expect(pace.due(at: start + HistoryRateLimiter.interval) == [together])
-        #expect(pace.next == start + HistoryRateLimiter.interval * 2)
-        #expect(pace.due(at: start + HistoryRateLimiter.interval * 9) == [entry(1, .continuation)])
-        #expect(pace.next == nil)
+        #expect(limiter.due(at: start + HistoryRateLimiter.interval) == [together])
+        #expect(limiter.next == start + HistoryRateLimiter.interval * 2)
+        #expect(limiter.due(at: start + HistoryRateLimiter.interval * 9) == [entry(1, .continuation)])
+        #expect(limiter.next == nil)
     }
 
     @Test
     func `no entry overtakes a waiting one`() {
-        var pace = spent()
-        #expect(pace.take(entry(), at: start) == nil)
-        #expect(pace.take(entry(1, .continuation), at: start + HistoryRateLimiter.interval) == nil)
-        #expect(pace.due(at: start + HistoryRateLimiter.interval * 2).map(\.event) == [.payload, .continuation])
+        var limiter = spent()
+        #expect(limiter.take(entry(), at: start) == nil)
+        #expect(limiter.take(entry(1, .continuation), at: start + HistoryRateLimiter.interval) == nil)
+        #expect(limiter.due(at: start + HistoryRateLimiter.interval * 2).map(\.event) == [.payload, .continuation])
     }
 
     @Test
     func `one device does not use up the share of another`() {
-        var pace = spent()
-        #expect(pace.take(entry(1), at: start) == nil)
-        #expect(pace.take(entry(2), at: start) == entry(2))
+        var limiter = spent()
+        #expect(limiter.take(entry(1), at: start) == nil)
+        #expect(limiter.take(entry(2), at: start) == entry(2))
     }
 
     @Test
     func `a member that poses as hundreds of devices is bound by the common limit, and every entry is counted`() {
-        var pace = HistoryRateLimiter()
+        var limiter = HistoryRateLimiter()
         let devices = UInt8(1)...250
         var written = 0
         for device in devices {
-            for _ in 0..<HistoryRateLimiter.burst where pace.take(entry(device), at: start) != nil { written += 1 }
+            for _ in 0..<HistoryRateLimiter.burst where limiter.take(entry(device), at: start) != nil { written += 1 }
         }
         #expect(written == HistoryRateLimiter.burstOfAll)
-        #expect(pace.next == start + HistoryRateLimiter.intervalOfAll)
-        #expect(pace.due(at: start + HistoryRateLimiter.intervalOfAll).count == 1)
-        let hour = pace.due(at: start + .seconds(3600))
+        #expect(limiter.next == start + HistoryRateLimiter.intervalOfAll)
+        #expect(limiter.due(at: start + HistoryRateLimiter.intervalOfAll).count == 1)
+        let hour = limiter.due(at: start + .seconds(3600))
         #expect(hour.count <= 119 && !hour.isEmpty)
     }
 
     @Test
     func `a day of a hundred requests a minute causes as many entries as the rate allows, and all are counted`() {
-        var pace = HistoryRateLimiter()
+        var limiter = HistoryRateLimiter()
         var written: [ControlLogEntry] = []
         for minute in 0..<1440 {
             let now = start + .seconds(60 * minute)
-            written += pace.due(at: now)
-            for _ in 0..<100 { written += pace.take(entry(), at: now).map { [$0] } ?? [] }
+            written += limiter.due(at: now)
+            for _ in 0..<100 { written += limiter.take(entry(), at: now).map { [$0] } ?? [] }
         }
         #expect(written.count == HistoryRateLimiter.burst + 719)
-        #expect((written + pace.drain()).map(\.count).reduce(0, +) == 144_000)
+        #expect((written + limiter.drain()).map(\.count).reduce(0, +) == 144_000)
     }
 
     @Test
     func `waiting entries are returned once at the end`() {
-        var pace = spent()
-        #expect(pace.take(entry(), at: start) == nil)
-        #expect(pace.drain() == [entry()])
-        #expect(pace.drain().isEmpty && pace.next == nil)
+        var limiter = spent()
+        #expect(limiter.take(entry(), at: start) == nil)
+        #expect(limiter.drain() == [entry()])
+        #expect(limiter.drain().isEmpty && limiter.next == nil)
     }
 
     @Test
     func `sums that overflow never trap`() {
-        var pace = spent()
-        for _ in 0..<3 { #expect(pace.take(entry(sent: .max), at: start) == nil) }
-        #expect(pace.drain().first?.sent == .max)
+        var limiter = spent()
+        for _ in 0..<3 { #expect(limiter.take(entry(sent: .max), at: start) == nil) }
+        #expect(limiter.drain().first?.sent == .max)
         var late = HistoryRateLimiter()
         let end = MonotonicInstant(nanoseconds: .max)
         for _ in 0..<HistoryRateLimiter.burst * 2 { _ = late.take(entry(), at: end) }
