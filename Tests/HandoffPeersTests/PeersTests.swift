@@ -204,7 +204,7 @@ import Timing
         network.discovery.hold()
         try couch.start(addresses: [address])
         try network.run("the device is found") { couch.peers.table[desk.id] != nil }
-        #expect(couch.peers.configuredAddresses.map(\.device) == [desk.id])
+        try network.run("its address is known") { couch.peers.configuredAddresses.map(\.device) == [desk.id] }
         let note = try offer("to a configured address")
         desk.offer([note])
         try expect([note])
