@@ -425,15 +425,16 @@ import Testing
         let activity = try continued()
         try await run {
             let stream = try await activity.continuationByteStream()
-            var before = 0
-            for number in 0..<31_000 {
-                if number == 1000 { before = try Self.residentPages() }
+            var pages: [Int] = []
+            for number in 0...31_000 {
+                if [1000, 16_000, 31_000].contains(number) { pages.append(try Self.residentPages()) }
                 let reader = Task { try await stream.read() }
                 reader.cancel()
                 await #expect(throws: CancellationError.self) { try await reader.value }
             }
-            let grown = try Self.residentPages() - before
-            #expect(grown < 750, "30,000 reads keep \(grown) pages")
+            // The thread sanitizer's own memory grows once, and not in proportion to the reads.
+            let grown = min(pages[1] - pages[0], pages[2] - pages[1])
+            #expect(grown < 375, "15,000 reads keep \(grown) pages")
             stream.close()
         }
         withExtendedLifetime(far) {}

@@ -204,8 +204,8 @@ import Timing
         let address = try #require(StaticAddress(desk.address.description))
         network.discovery.hold()
         try couch.start(addresses: [address])
-        try network.run("the device is found") { couch.peers.configuredAddresses.map(\.device) == [desk.id] }
-        #expect(couch.peers.table[desk.id] != nil)
+        try network.run("the device is found") { couch.peers.table[desk.id] != nil }
+        try network.run("its address is known") { couch.peers.configuredAddresses.map(\.device) == [desk.id] }
         let note = try offer("to a configured address")
         desk.offer([note])
         try expect([note])
