@@ -77,137 +77,101 @@ let package = Package(
                 .embedInCode("Interfaces/dev.handoff1.Desktop.varlink"),
                 .embedInCode("Interfaces/org.varlink.service.varlink"),
             ], swiftSettings: strict),
-        .target(name: "HandoffHandlers", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
+        .target(
+            name: "HandoffHandlers", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"],
+            swiftSettings: strict),
         .target(
             name: "HandoffDocuments", dependencies: ["HandoffJSON", "HandoffModel", "LoopIO"], swiftSettings: common),
         .target(name: "HandoffJSON", swiftSettings: common),
         .target(name: "HandoffModel", dependencies: ["HandoffJSON"], swiftSettings: strict),
         .target(
-            name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel", "Timing"], swiftSettings: strict),
-
-        .target(
-            name: "HandoffDesktop", dependencies: ["HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel"],
-            swiftSettings: strict),
+            name: "HandoffProtocol", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: strict),
 
         // Cryptography and trust.
         .target(
-            name: "HandoffAccount", dependencies: ["HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
+            name: "HandoffAccount", dependencies: ["HandoffCrypto", "HandoffModel", "HandoffProtocol"],
             swiftSettings: marked),
         .target(name: "HandoffCrypto", dependencies: ["COpenSSL", "COpenSSLProvider"], swiftSettings: common),
         .target(
             name: "HandoffPairing",
-            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
+            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"],
             swiftSettings: strict),
-        .target(name: "HandoffTLS", dependencies: ["COpenSSL", "HandoffCrypto"], swiftSettings: common),
 
         // The edges: loop, log, discovery, the desktop.
         .target(
-            name: "DesktopBus", dependencies: ["CSystemdBus", "HandoffDesktop", "LoopIO", "Timing"],
+            name: "DesktopBus", dependencies: ["CSystemdBus", "HandoffHandlers", "HandoffModel", "LoopIO"],
             swiftSettings: common),
         .target(
             name: "HandoffDiscovery",
-            dependencies: ["CAvahi", "CLinux", "HandoffLog", "HandoffModel", "LoopIO", "Timing"],
+            dependencies: ["CAvahi", "CLinux", "HandoffModel", "LoopIO"],
             swiftSettings: common),
         .target(
             name: "HandoffEmbeddedDiscovery",
-            dependencies: ["CAvahiCore", "HandoffDiscovery", "HandoffLog", "LoopIO", "Timing"],
+            dependencies: ["CAvahiCore", "HandoffDiscovery", "HandoffModel", "LoopIO"],
             swiftSettings: common),
-        .target(name: "HandoffLog", dependencies: ["HandoffModel", "LoopIO"], swiftSettings: common),
-        .target(name: "HandoffStreams", dependencies: ["HandoffTLS", "LoopIO", "Timing"], swiftSettings: common),
-        .target(name: "LoopIO", dependencies: ["CLinux", "CSystemd", "Timing"], swiftSettings: common),
-        .target(name: "Timing", swiftSettings: common),
+        .target(
+            name: "HandoffStreams", dependencies: ["HandoffCrypto", "HandoffModel", "LoopIO"], swiftSettings: common),
+        .target(name: "LoopIO", dependencies: ["CLinux", "CSystemd", "HandoffModel"], swiftSettings: common),
 
         // Programs and the libraries that they are made of.
         .target(
             name: "HandoffBrowser",
             dependencies: [
                 "HandoffClient", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel", "LoopIO", "QRText",
-                "Timing",
             ], swiftSettings: strict),
         .target(
-            name: "HandoffClient", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO", "Timing"],
+            name: "HandoffClient", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO"],
             swiftSettings: strict),
         .target(
             name: "HandoffCommands",
             dependencies: [
-                "HandoffClient", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel",
-                "HandoffStreamTransfer", "HandoffTransfer", "LoopIO", "QRText", "Timing",
-            ], swiftSettings: strict),
-        .target(
-            name: "HandoffConfiguration",
-            dependencies: [
-                "HandoffControl", "HandoffLog", "HandoffModel", "HandoffProtocol", "LoopIO",
-            ],
-            swiftSettings: marked),
-        .target(
-            name: "HandoffControlServer",
-            dependencies: [
-                "HandoffAccount", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel",
-                "HandoffProtocol", "HandoffStreams", "LoopIO", "Timing",
+                "HandoffClient", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel", "HandoffTransfer",
+                "LoopIO", "QRText",
             ], swiftSettings: strict),
         .target(
             name: "HandoffDaemon",
             dependencies: [
-                "HandoffAccount", "HandoffConfiguration", "HandoffControl", "HandoffControlServer", "HandoffCrypto",
-                "HandoffDesktop", "HandoffDesktopClient", "HandoffDiscovery", "HandoffDocuments", "HandoffHandlers",
-                "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairingService", "HandoffPeers", "HandoffProtocol",
-                "HandoffState", "HandoffStreams", "HandoffTransport", "LoopIO", "Timing",
+                "HandoffAccount", "HandoffClient", "HandoffControl", "HandoffCrypto", "HandoffDiscovery",
+                "HandoffDocuments", "HandoffHandlers", "HandoffJSON", "HandoffModel", "HandoffPairing", "HandoffPeers",
+                "HandoffProtocol", "HandoffState", "HandoffStreams", "HandoffTransport", "LoopIO",
             ], swiftSettings: marked),
         .target(
-            name: "HandoffDesktopClient",
-            dependencies: [
-                "HandoffClient", "HandoffControl", "HandoffDesktop", "HandoffHandlers", "HandoffJSON", "HandoffLog",
-                "HandoffModel", "LoopIO", "Timing",
-            ], swiftSettings: strict),
-        .target(
             name: "HandoffDesktopService",
-            dependencies: [
-                "DesktopBus", "HandoffControl", "HandoffDesktop", "HandoffHandlers", "HandoffJSON", "HandoffLog",
-                "HandoffModel", "LoopIO", "Timing",
-            ], swiftSettings: strict),
+            dependencies: ["DesktopBus", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel", "LoopIO"],
+            swiftSettings: strict),
         .target(name: "HandoffGLib", dependencies: ["CMainQueue"], swiftSettings: strict),
         .target(
             name: "HandoffKit",
             dependencies: [
-                "HandoffClient", "HandoffControl", "HandoffDocuments", "HandoffJSON", "HandoffModel",
-                "HandoffStreamTransfer", "HandoffTransfer", "LoopIO", "Timing",
+                "HandoffClient", "HandoffControl", "HandoffDocuments", "HandoffJSON", "HandoffModel", "HandoffTransfer",
+                "LoopIO",
             ], swiftSettings: common),
-        .target(
-            name: "HandoffPairingService",
-            dependencies: [
-                "HandoffAccount", "HandoffControl", "HandoffControlServer", "HandoffCrypto", "HandoffDiscovery",
-                "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing", "HandoffProtocol", "HandoffState",
-                "HandoffTLS", "HandoffTransport", "LoopIO", "Timing",
-            ], swiftSettings: strict),
         .target(
             name: "HandoffPeers",
             dependencies: [
-                "HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffLog", "HandoffModel",
-                "HandoffProtocol", "HandoffState", "HandoffStreams", "HandoffTLS", "HandoffTransport", "LoopIO",
-                "Timing",
+                "HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffModel", "HandoffProtocol",
+                "HandoffState", "HandoffStreams", "HandoffTransport", "LoopIO",
             ], swiftSettings: strict),
         .target(
             name: "HandoffState",
             dependencies: [
-                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffHandlers", "HandoffLog", "HandoffModel",
-                "HandoffProtocol", "LoopIO", "Timing",
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffHandlers", "HandoffModel",
+                "HandoffProtocol", "LoopIO",
             ], swiftSettings: marked),
         .target(
-            name: "HandoffStreamTransfer",
-            dependencies: ["HandoffClient", "HandoffControl", "HandoffModel", "HandoffTransfer", "LoopIO"],
-            swiftSettings: strict),
-        .target(
             name: "HandoffTesting",
-            dependencies: ["HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "LoopIO", "Timing"],
+            dependencies: ["HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "LoopIO"],
             swiftSettings: common),
         .target(
-            name: "HandoffTransfer", dependencies: ["CLinux", "CNettle", "HandoffJSON", "HandoffModel", "LoopIO"],
+            name: "HandoffTransfer",
+            dependencies: [
+                "CLinux", "CNettle", "HandoffClient", "HandoffControl", "HandoffJSON", "HandoffModel", "LoopIO",
+            ],
             swiftSettings: common),
         .target(
             name: "HandoffTransport",
             dependencies: [
-                "HandoffAccount", "HandoffCrypto", "HandoffProtocol", "HandoffStreams", "HandoffTLS", "LoopIO",
-                "Timing",
+                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "HandoffStreams", "LoopIO",
             ], swiftSettings: strict),
         .plugin(name: "HandoffInfo", capability: .buildTool(), dependencies: ["handoff-info"]),
         .executableTarget(name: "handoff-info", swiftSettings: base),
@@ -219,15 +183,14 @@ let package = Package(
             name: "handoffctl", dependencies: ["HandoffCommands", "LoopIO"], swiftSettings: strict),
         .executableTarget(
             name: "handoffd",
-            dependencies: [
-                "CAvahiClock", "HandoffDaemon", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "LoopIO",
-            ], swiftSettings: strict),
+            dependencies: ["CAvahiClock", "HandoffDaemon", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "LoopIO"],
+            swiftSettings: strict),
         .target(name: "QRText", dependencies: ["CQREncode"], swiftSettings: common),
 
         // Tests, beside the target that they test.
         .testTarget(
             name: "HandoffAccountTests",
-            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "Timing"],
+            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol"],
             swiftSettings: base),
         .testTarget(
             name: "HandoffBrowserTests",
@@ -243,7 +206,7 @@ let package = Package(
             name: "HandoffCommandsTests",
             dependencies: [
                 "HandoffClient", "HandoffCommands", "HandoffControl", "HandoffJSON", "HandoffModel",
-                "HandoffTestSupport", "HandoffTransfer", "LoopIO", "Timing",
+                "HandoffTestSupport", "HandoffTransfer", "LoopIO",
             ], swiftSettings: base),
         .testTarget(
             name: "HandoffControlTests",
@@ -253,71 +216,41 @@ let package = Package(
         .testTarget(
             name: "HandoffDaemonTests",
             dependencies: [
-                "HandoffAccount", "HandoffConfiguration", "HandoffControl", "HandoffControlServer", "HandoffCrypto",
-                "HandoffDaemon", "HandoffDesktop", "HandoffDesktopClient", "HandoffDesktopService", "HandoffDiscovery",
-                "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffPairing",
-                "HandoffPairingService", "HandoffProtocol", "HandoffState", "HandoffTLS", "HandoffTestSupport",
-                "HandoffTransport", "LoopIO", "Timing",
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDesktopService",
+                "HandoffDiscovery", "HandoffHandlers", "HandoffJSON", "HandoffModel", "HandoffPairing",
+                "HandoffProtocol", "HandoffState", "HandoffTestSupport", "HandoffTransport", "LoopIO",
             ], swiftSettings: base),
-        .testTarget(
-            name: "HandoffConfigurationTests",
-            dependencies: [
-                "HandoffConfiguration", "HandoffControl", "HandoffLog", "HandoffModel", "HandoffProtocol",
-                "HandoffTestSupport", "LoopIO",
-            ],
-            swiftSettings: base),
-        .testTarget(
-            name: "HandoffControlServerTests",
-            dependencies: [
-                "HandoffControl", "HandoffControlServer", "HandoffJSON", "HandoffLog", "HandoffTestSupport", "LoopIO",
-            ],
-            swiftSettings: base),
-        .testTarget(
-            name: "HandoffDesktopClientTests",
-            dependencies: [
-                "HandoffControl", "HandoffDesktop", "HandoffDesktopClient", "HandoffDesktopService", "HandoffJSON",
-                "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO", "Timing",
-            ],
-            swiftSettings: base),
-        .testTarget(
-            name: "HandoffPairingServiceTests",
-            dependencies: [
-                "HandoffDiscovery", "HandoffPairingService", "LoopIO", "Timing",
-            ],
-            swiftSettings: base),
         .testTarget(
             name: "HandoffPeersTests",
             dependencies: [
-                "HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffLog", "HandoffModel",
-                "HandoffPeers", "HandoffProtocol", "HandoffState", "HandoffStreams", "HandoffTestSupport",
-                "HandoffTransport", "LoopIO", "Timing",
+                "HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffJSON", "HandoffModel", "HandoffPeers",
+                "HandoffProtocol", "HandoffState", "HandoffStreams", "HandoffTestSupport", "HandoffTransport", "LoopIO",
             ],
             swiftSettings: base),
         .testTarget(
             name: "HandoffStateTests",
             dependencies: [
-                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffLog", "HandoffModel", "HandoffState",
-                "HandoffTestSupport", "LoopIO", "Timing",
+                "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffModel", "HandoffState",
+                "HandoffTestSupport", "LoopIO",
             ],
             swiftSettings: base),
         .testTarget(
             name: "HandoffTransportTests",
             dependencies: [
-                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "HandoffTLS", "HandoffTransport",
-                "LoopIO", "Timing",
+                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "HandoffTransport", "LoopIO",
             ],
             swiftSettings: base),
         .testTarget(
             name: "HandoffDesktopServiceTests",
             dependencies: [
-                "DesktopBus", "HandoffClient", "HandoffControl", "HandoffDesktop", "HandoffDesktopService",
-                "HandoffHandlers", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTestSupport", "LoopIO",
+                "DesktopBus", "HandoffClient", "HandoffControl", "HandoffDesktopService", "HandoffHandlers",
+                "HandoffJSON", "HandoffModel", "HandoffTestSupport", "LoopIO",
             ], swiftSettings: base),
         .testTarget(
             name: "HandoffDiscoveryTests",
             dependencies: [
-                "CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffLog", "HandoffTestSupport", "LoopIO",
-                "Timing",
+                "CLinux", "HandoffDiscovery", "HandoffEmbeddedDiscovery", "HandoffModel", "HandoffTestSupport",
+                "LoopIO",
             ],
             exclude: withoutThreads([
                 "AutomaticChoiceTests.swift", "DirectoryBench.swift", "DomainNameTests.swift",
@@ -341,8 +274,7 @@ let package = Package(
             name: "HandoffKitTests",
             dependencies: [
                 "HandoffControl", "HandoffJSON", "HandoffKit", "HandoffModel", "HandoffTestSupport", "HandoffTesting",
-                "HandoffTransfer",
-                "LoopIO",
+                "HandoffTransfer", "LoopIO",
             ],
             exclude: withoutThreads(["UserInfoTests.swift"]),
             // Streams and the values of userInfo are all that HandoffKit has unsafe constructs for. The rest is what these need.
@@ -352,27 +284,20 @@ let package = Package(
                     "UserInfoTests.swift",
                 ] : nil,
             swiftSettings: common),
-        .testTarget(
-            name: "HandoffLogTests", dependencies: ["HandoffLog", "HandoffTestSupport", "LoopIO"], swiftSettings: common
-        ),
         .testTarget(name: "HandoffModelTests", dependencies: ["HandoffJSON", "HandoffModel"], swiftSettings: base),
         .testTarget(
             name: "HandoffPairingTests",
-            dependencies: [
-                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPairing", "HandoffProtocol", "Timing",
-            ],
+            dependencies: ["HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffPairing", "HandoffProtocol"],
             swiftSettings: base),
         .testTarget(
-            name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol", "Timing"],
+            name: "HandoffProtocolTests", dependencies: ["HandoffJSON", "HandoffModel", "HandoffProtocol"],
             swiftSettings: base),
         .testTarget(
             name: "HandoffStreamsTests",
             dependencies: [
-                "CLinux", "HandoffCrypto", "HandoffStreams", "HandoffTLS", "HandoffTestSupport", "LoopIO", "Timing",
+                "CLinux", "HandoffCrypto", "HandoffModel", "HandoffStreams", "HandoffTestSupport", "LoopIO",
             ],
             swiftSettings: common),
-        .testTarget(
-            name: "HandoffTLSTests", dependencies: ["COpenSSL", "HandoffCrypto", "HandoffTLS"], swiftSettings: common),
         // An app for the system tests; no product.
         .executableTarget(
             name: "KitProgram", dependencies: ["HandoffKit"], path: "Tests/KitProgram", swiftSettings: common),
@@ -389,8 +314,7 @@ let package = Package(
         .target(
             name: "HandoffTestSupport",
             dependencies: [
-                "HandoffControl", "HandoffDiscovery", "HandoffJSON", "HandoffLog", "HandoffModel", "HandoffTransfer",
-                "LoopIO", "Timing",
+                "HandoffControl", "HandoffDiscovery", "HandoffJSON", "HandoffModel", "HandoffTransfer", "LoopIO",
             ],
             path: "Tests/HandoffTestSupport", swiftSettings: common),
         .testTarget(
@@ -404,12 +328,11 @@ let package = Package(
                 "SourceTests.swift",
             ]), swiftSettings: common),
         .testTarget(
-            name: "LoopIOTests", dependencies: ["CLinux", "HandoffTestSupport", "LoopIO", "Timing"],
+            name: "LoopIOTests", dependencies: ["CLinux", "HandoffModel", "HandoffTestSupport", "LoopIO"],
             exclude: withoutThreads([
                 "AddressTests.swift", "BoundPortTests.swift", "FreeMemoryTests.swift", "NewFileTests.swift",
                 "SystemTextTests.swift", "TimerQueueTests.swift", "ValueTests.swift", "WriteQueueTests.swift",
             ]), swiftSettings: common),
-        .testTarget(name: "TimingTests", dependencies: ["Timing"], swiftSettings: common),
         .testTarget(name: "QRTextTests", dependencies: ["CQREncode", "QRText"], swiftSettings: common),
     ]
 )
@@ -421,32 +344,26 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
     let fuzzers: [(name: String, dependencies: [String])] = [
         (
             "Announcement",
-            [
-                "HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffModel", "HandoffProtocol", "LoopIO",
-                "Timing",
-            ]
+            ["HandoffAccount", "HandoffCrypto", "HandoffDiscovery", "HandoffModel", "HandoffProtocol", "LoopIO"]
         ),
         ("Browser", ["HandoffBrowser", "HandoffHandlers", "HandoffJSON", "HandoffModel"]),
-        ("Bus", ["DesktopBus", "HandoffControl", "HandoffDesktop", "HandoffJSON", "LoopIO", "Timing"]),
-        ("Configuration", ["HandoffConfiguration"]),
-        ("Control", ["HandoffControl", "HandoffDesktop", "HandoffJSON", "HandoffModel"]),
+        ("Bus", ["DesktopBus", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel", "LoopIO"]),
+        ("Configuration", ["HandoffDaemon"]),
+        ("Control", ["HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel"]),
         ("Discovery", ["HandoffDiscovery", "LoopIO"]),
         ("Documents", ["HandoffDocuments"]),
         ("Files", ["HandoffAccount", "HandoffCrypto"]),
         ("Frame", ["HandoffAccount", "HandoffModel", "HandoffProtocol"]),
-        ("Gate", ["HandoffAccount", "HandoffTransport", "LoopIO", "Timing"]),
+        ("Gate", ["HandoffAccount", "HandoffModel", "HandoffTransport", "LoopIO"]),
         ("Handlers", ["HandoffHandlers", "HandoffModel"]),
         ("JSON", ["HandoffJSON", "HandoffModel", "JanssonOracle"]),
         ("Pairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
         ("Replies", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
         ("Roster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),
-        ("Sessions", ["HandoffDaemon", "HandoffHandlers", "HandoffModel", "HandoffProtocol", "Timing"]),
+        ("Sessions", ["HandoffDaemon", "HandoffHandlers", "HandoffModel", "HandoffProtocol"]),
         (
             "State",
-            [
-                "HandoffConfiguration", "HandoffControl", "HandoffDaemon", "HandoffJSON", "HandoffModel",
-                "HandoffState", "LoopIO", "Timing",
-            ]
+            ["HandoffControl", "HandoffDaemon", "HandoffJSON", "HandoffModel", "HandoffState", "LoopIO"]
         ),
         ("Stream", ["HandoffControl", "HandoffJSON", "HandoffStreams"]),
         ("Transfer", ["HandoffTransfer"]),

@@ -1,5 +1,5 @@
+import HandoffModel
 import LoopIO
-import Timing
 
 /// An app that the session bus starts and wakes (Desktop Entry Specification, "D-Bus Activation").
 ///

@@ -1,4 +1,4 @@
-import Timing
+import HandoffModel
 
 /// The user's file manager, through org.freedesktop.FileManager1 (implemented by Nautilus, Dolphin,
 /// Nemo, Caja, Thunar and PCManFM).

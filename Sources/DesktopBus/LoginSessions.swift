@@ -1,6 +1,6 @@
 import CSystemdBus
 import Glibc
-package import HandoffDesktop
+package import HandoffHandlers
 package import LoopIO
 
 /// Follows the sessions of a user over the system bus (org.freedesktop.login1(5)). Lives on the

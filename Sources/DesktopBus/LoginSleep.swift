@@ -1,5 +1,5 @@
 import CSystemdBus
-package import HandoffDesktop
+package import HandoffHandlers
 package import LoopIO
 
 /// Follows when the machine goes to sleep, and delays sleep until that is handled

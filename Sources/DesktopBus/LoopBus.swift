@@ -1,7 +1,7 @@
 import CSystemdBus
 import Glibc
+import HandoffModel
 import LoopIO
-import Timing
 
 /// The owner of a connection to a bus. Called on the loop's thread, never inside a call of the
 /// connection.

@@ -1,5 +1,5 @@
 import CSystemdBus
-package import HandoffDesktop
+package import HandoffHandlers
 import LoopIO
 
 /// The networks that NetworkManager has connected this machine to. Does not start NetworkManager.

@@ -1,5 +1,5 @@
 import CSystemdBus
-package import HandoffDesktop
+package import HandoffHandlers
 package import LoopIO
 
 /// The desktop's notification server on the user's bus (org.freedesktop.Notifications). Lives on

@@ -1,5 +1,5 @@
 import CSystemdBus
-package import HandoffDesktop
+package import HandoffHandlers
 package import LoopIO
 
 /// Follows whether the machine runs on battery (UPower), and the active power profile

@@ -1,7 +1,7 @@
 import CSystemdBus
 import Glibc
+import HandoffModel
 import LoopIO
-import Timing
 
 /// A new unit of the user's service manager that runs one program, outside this process's unit and
 /// sandbox.

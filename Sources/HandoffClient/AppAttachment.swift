@@ -1,6 +1,6 @@
 package import HandoffControl
+import HandoffModel
 package import LoopIO
-import Timing
 
 /// Keeps an app attached to the daemon across restarts of the daemon. When the connection ends, it
 /// attaches again, with increasing pauses. Used on the loop's thread; `publish` and `handle` of

@@ -1,5 +1,5 @@
+package import HandoffModel
 package import LoopIO
-package import Timing
 
 /// Waits for the next attempt to reach the daemon: until its socket appears, or until a delay has
 /// passed.

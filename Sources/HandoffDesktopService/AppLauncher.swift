@@ -1,7 +1,5 @@
 import DesktopBus
-package import HandoffDesktop
 package import HandoffHandlers
-package import HandoffLog
 package import HandoffModel
 package import LoopIO
 

@@ -1,6 +1,5 @@
 internal import Glibc
 import HandoffHandlers
-import HandoffLog
 import HandoffModel
 import LoopIO
 

@@ -1,5 +1,4 @@
 import HandoffControl
-package import HandoffLog
 package import LoopIO
 
 /// Accepts the daemon's connections, and dispatches their calls. Use on the loop's thread.

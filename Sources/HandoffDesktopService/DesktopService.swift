@@ -1,12 +1,9 @@
 import DesktopBus
 import HandoffControl
-import HandoffDesktop
 import HandoffHandlers
 import HandoffJSON
-package import HandoffLog
 import HandoffModel
 package import LoopIO
-import Timing
 
 /// Implements the methods of `dev.handoff1.Desktop`. Use on the loop's thread.
 ///

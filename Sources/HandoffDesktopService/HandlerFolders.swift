@@ -1,6 +1,4 @@
-import HandoffDesktop
 import HandoffHandlers
-import HandoffLog
 import LoopIO
 
 /// Tracks the declarations of this device's apps. Reads them on a thread of its own, initially and

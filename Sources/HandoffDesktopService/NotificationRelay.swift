@@ -1,5 +1,5 @@
 import DesktopBus
-import HandoffDesktop
+import HandoffHandlers
 import HandoffJSON
 import LoopIO
 

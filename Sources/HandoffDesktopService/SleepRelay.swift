@@ -1,5 +1,5 @@
 import DesktopBus
-import HandoffDesktop
+import HandoffHandlers
 import LoopIO
 
 /// Notifies followers when the machine goes to sleep, and delays sleep until they have

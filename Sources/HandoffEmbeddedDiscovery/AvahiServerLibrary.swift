@@ -1,8 +1,7 @@
 import CAvahiCore
 import HandoffDiscovery
-import HandoffLog
+import HandoffModel
 import LoopIO
-import Timing
 
 /// libavahi-core behind `MulticastLibrary`: a responder inside this process. It must be used on a
 /// discovery thread.

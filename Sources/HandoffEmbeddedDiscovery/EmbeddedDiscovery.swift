@@ -1,5 +1,4 @@
 package import HandoffDiscovery
-package import HandoffLog
 package import LoopIO
 
 /// Discovery through Avahi's responder inside this process, without a daemon or D-Bus. It is used

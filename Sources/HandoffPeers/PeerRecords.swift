@@ -2,7 +2,6 @@ import HandoffAccount
 package import HandoffModel
 import HandoffProtocol
 package import HandoffState
-package import Timing
 
 /// The state of a member, or of a device that is being introduced, while the daemon runs. It is not
 /// stored.

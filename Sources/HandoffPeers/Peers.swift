@@ -1,13 +1,11 @@
 package import HandoffAccount
+import HandoffCrypto
 package import HandoffDiscovery
-package import HandoffLog
 package import HandoffModel
 package import HandoffProtocol
 package import HandoffState
-import HandoffTLS
 import HandoffTransport
 package import LoopIO
-package import Timing
 
 /// The other devices of the account. Finds them, exchanges announcements and rosters with them, and
 /// keeps connections to them. Lives on the daemon's loop.

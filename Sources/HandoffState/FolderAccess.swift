@@ -1,7 +1,7 @@
 internal import Glibc
 internal import HandoffCrypto
+import HandoffModel
 internal import LoopIO
-import Timing
 
 /// System calls on one open folder.
 ///

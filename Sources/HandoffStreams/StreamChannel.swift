@@ -1,4 +1,4 @@
-package import HandoffTLS
+package import HandoffCrypto
 package import LoopIO
 
 /// A connection that has completed its TLS handshake, in transit from the loop that created it to

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HandoffTLS
+internal import HandoffCrypto
 internal import LoopIO
 
 /// The incoming direction: from TLS to words, and from words to bytes for the app or a file.

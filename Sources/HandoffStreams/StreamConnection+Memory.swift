@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HandoffTLS
+internal import HandoffCrypto
 internal import LoopIO
 
 /// Memory that the app shares, used instead of its socket.

@@ -1,5 +1,5 @@
 internal import Glibc
-internal import HandoffTLS
+internal import HandoffCrypto
 internal import LoopIO
 
 /// The outgoing direction: from bytes of the app or a file to words, and from words to TLS and TCP.

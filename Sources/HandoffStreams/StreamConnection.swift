@@ -1,7 +1,7 @@
 internal import Glibc
-internal import HandoffTLS
+internal import HandoffCrypto
+import HandoffModel
 internal import LoopIO
-import Timing
 
 /// One stream: TLS over TCP on one side, the unix socket of an app on the other. To be used only on
 /// its stream loop.

@@ -2,7 +2,6 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import LoopIO
-import Timing
 
 /// The simulated devices, and their interaction. On the loop's thread.
 final class SimulatedNetwork {

@@ -1,4 +1,4 @@
-package import HandoffTLS
+package import HandoffCrypto
 package import LoopIO
 
 /// The reason a connection between devices ended.

@@ -1,4 +1,4 @@
-import HandoffTLS
+import HandoffCrypto
 import LoopIO
 
 /// One call to a device, at all its addresses, including those that become known during the call.

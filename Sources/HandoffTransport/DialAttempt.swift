@@ -1,4 +1,4 @@
-import HandoffTLS
+import HandoffCrypto
 import LoopIO
 
 /// One attempt of a call at one address. Its steps are slot, TCP, gate and TLS. Use it on its

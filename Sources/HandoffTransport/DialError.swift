@@ -1,5 +1,5 @@
 import Glibc
-package import HandoffTLS
+package import HandoffCrypto
 package import LoopIO
 
 /// The reason for a failed call: the failures at each address, in the order in which they occurred.

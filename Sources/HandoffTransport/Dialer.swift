@@ -1,4 +1,4 @@
-package import HandoffTLS
+package import HandoffCrypto
 package import LoopIO
 
 /// Connects to other devices with one TLS context. Use it on its loop's thread only.

@@ -1,6 +1,6 @@
-package import HandoffTLS
+package import HandoffCrypto
+import HandoffModel
 package import LoopIO
-import Timing
 
 /// Decides which connections pass the gate. Called on the listener's loop.
 package protocol GateListenerDelegate: AnyObject {

@@ -1,5 +1,5 @@
+package import HandoffModel
 package import LoopIO
-package import Timing
 
 /// The connections that have not sent a complete token and record, with their sources and
 /// deadlines. A plain value.

@@ -1,5 +1,5 @@
+import HandoffModel
 package import LoopIO
-import Timing
 
 /// Receives the connections that have sent enough. Called on the listener's loop.
 package protocol OpeningListenerDelegate: AnyObject {

@@ -1,7 +1,6 @@
 package import HandoffCrypto
 package import HandoffProtocol
 package import HandoffStreams
-package import HandoffTLS
 package import LoopIO
 
 /// A connection to another device that has passed the gate: TLS over TCP, which carries frames or

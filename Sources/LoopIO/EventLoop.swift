@@ -1,8 +1,8 @@
 import CLinux
 import CSystemd
 import Glibc
+package import HandoffModel
 import Synchronization
-package import Timing
 
 /// A single-threaded event loop for descriptors, timers and signals (libsystemd's sd-event,
 /// level-triggered epoll), which is also the executor of an actor. Everything the actor owns is

@@ -1,4 +1,4 @@
-package import Timing
+package import HandoffModel
 
 /// A one-shot timer of a loop that can be re-armed. Use it on the loop's thread only. Releasing it
 /// disarms it.

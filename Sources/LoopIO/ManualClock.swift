@@ -1,4 +1,4 @@
-package import Timing
+package import HandoffModel
 
 /// A clock that advances only when a test moves it. Loops created with it use its time.
 ///

@@ -1,4 +1,4 @@
-package import Timing
+package import HandoffModel
 
 /// Armed timers in order of deadline, then of arming. A plain value that reads no clock.
 package struct TimerQueue<Payload> {

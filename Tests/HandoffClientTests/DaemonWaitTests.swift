@@ -1,9 +1,9 @@
 import Foundation
 import HandoffClient
+import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 @Suite struct DaemonWaitTests {
     /// A delay longer than any test.

@@ -5,7 +5,6 @@ import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// Tests commands that send one request and show its reply.
 @Suite struct QueryCommandTests {

@@ -1,7 +1,7 @@
 import HandoffCommands
+import HandoffModel
 import LoopIO
 import Testing
-import Timing
 
 /// Tests sizes, rates, and the progress line of a transfer.
 @Suite struct TransferTextTests {

@@ -1,5 +1,4 @@
 import HandoffControl
-import HandoffDesktop
 import HandoffHandlers
 import HandoffJSON
 import HandoffModel

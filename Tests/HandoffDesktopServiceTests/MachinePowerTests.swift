@@ -1,4 +1,4 @@
-import HandoffDesktop
+import HandoffHandlers
 import HandoffJSON
 import Testing
 

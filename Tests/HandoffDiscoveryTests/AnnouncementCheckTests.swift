@@ -1,6 +1,6 @@
 import HandoffDiscovery
+import HandoffModel
 import Testing
-import Timing
 
 struct AnnouncementCheckTests {
     private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)

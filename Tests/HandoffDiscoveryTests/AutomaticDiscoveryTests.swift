@@ -1,5 +1,4 @@
 import HandoffDiscovery
-import HandoffLog
 import HandoffTestSupport
 import LoopIO
 import Testing

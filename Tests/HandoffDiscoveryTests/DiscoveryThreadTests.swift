@@ -1,9 +1,8 @@
 import HandoffDiscovery
-import HandoffLog
+import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// A role that consists of closures.
 private final class ClosureRole: DiscoveryRole {

@@ -1,6 +1,5 @@
 import HandoffDiscovery
 import HandoffEmbeddedDiscovery
-import HandoffLog
 import HandoffTestSupport
 import LoopIO
 import Testing

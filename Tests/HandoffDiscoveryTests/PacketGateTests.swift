@@ -1,7 +1,7 @@
 import HandoffDiscovery
+import HandoffModel
 import LoopIO
 import Testing
-import Timing
 
 /// The multicast DNS packets that the responder reads.
 @Suite struct PacketGateTests {

@@ -1,7 +1,7 @@
 import HandoffDiscovery
+import HandoffModel
 import LoopIO
 import Testing
-import Timing
 
 struct PublicationPlanTests {
     private static let start = MonotonicInstant(nanoseconds: 1_000_000_000_000)

@@ -2,7 +2,6 @@ import HandoffAccount
 import HandoffModel
 import HandoffPeers
 import Testing
-import Timing
 
 /// The salts that are remembered, and their expiration.
 @Suite struct EchoesTests {

@@ -6,7 +6,6 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 import Testing
-import Timing
 
 /// The marks of two members in different epochs: each writes its own beside its record and reads
 /// those of the other.

@@ -5,7 +5,6 @@ import HandoffPeers
 import HandoffProtocol
 import LoopIO
 import Testing
-import Timing
 
 /// The tokens that open the gate, and how often each one does.
 @Suite struct OwnLabelsTests {

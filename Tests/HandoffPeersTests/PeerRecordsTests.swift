@@ -5,7 +5,6 @@ import HandoffPeers
 import HandoffProtocol
 import HandoffState
 import Testing
-import Timing
 
 @Suite struct PeerRecordsTests {
     private let now = MonotonicInstant(nanoseconds: 1_000_000_000)

@@ -8,7 +8,6 @@ import HandoffState
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// Changes of the account: the order in which a device applies them, and how they reach the others.
 @Suite final class PeersAccountTests {

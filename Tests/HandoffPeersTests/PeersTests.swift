@@ -9,7 +9,6 @@ import HandoffTestSupport
 import HandoffTransport
 import LoopIO
 import Testing
-import Timing
 
 /// Two `Peers` find each other, and exchange announcements, lists, requests and streams.
 @Suite final class PeersTests {

@@ -1,7 +1,6 @@
 import HandoffModel
 import HandoffProtocol
 import Testing
-import Timing
 
 @Suite struct AdvertMachineTests {
     /// A table and a machine, driven in the same way as by the daemon.

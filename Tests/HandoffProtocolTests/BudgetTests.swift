@@ -1,6 +1,6 @@
+import HandoffModel
 import HandoffProtocol
 import Testing
-import Timing
 
 @Suite struct BudgetTests {
     @Test func `the events of a member are admitted, then dropped, then close the connection`() {

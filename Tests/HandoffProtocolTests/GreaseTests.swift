@@ -2,7 +2,6 @@ import HandoffJSON
 import HandoffModel
 import HandoffProtocol
 import Testing
-import Timing
 
 @Suite struct GreaseTests {
     /// A generator that always returns the same number.

@@ -1,7 +1,6 @@
 import HandoffModel
 import HandoffProtocol
 import Testing
-import Timing
 
 /// Devices of one account on a simulated network with a simulated clock. The table and the machine
 /// of each are driven in the same way as by the daemon. Every packet takes 10 ms or is lost.

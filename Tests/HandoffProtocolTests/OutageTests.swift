@@ -1,7 +1,6 @@
 import HandoffModel
 import HandoffProtocol
 import Testing
-import Timing
 
 /// Devices that lose each other in any sequence of failures see each other again after the network
 /// is repaired.

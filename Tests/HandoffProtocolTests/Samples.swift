@@ -1,7 +1,6 @@
 import HandoffModel
 import HandoffProtocol
 import Testing
-import Timing
 
 /// Values shared by the tests. Every number is fixed.
 enum Samples {

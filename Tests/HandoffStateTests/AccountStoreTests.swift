@@ -1,14 +1,12 @@
 import Glibc
 import HandoffAccount
 import HandoffCrypto
-import HandoffLog
 import HandoffModel
 import HandoffState
 import HandoffTestSupport
 import LoopIO
 import Synchronization
 import Testing
-import Timing
 
 /// The order of changes to the account.
 @Suite struct AccountStoreTests {

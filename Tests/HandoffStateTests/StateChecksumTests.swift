@@ -6,7 +6,6 @@ import HandoffState
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// Damage that leaves a state file readable, and missing files.
 @Suite struct StateChecksumTests {

@@ -3,7 +3,6 @@ import HandoffModel
 import HandoffState
 import LoopIO
 import Testing
-import Timing
 
 /// The directions that the user has switched off.
 @Suite struct SwitchesTests {

@@ -1,4 +1,4 @@
-import HandoffTLS
+import HandoffCrypto
 import HandoffTestSupport
 import LoopIO
 import Testing

@@ -1,5 +1,5 @@
 import Glibc
-import HandoffTLS
+import HandoffCrypto
 import HandoffTestSupport
 import LoopIO
 import Testing

@@ -1,5 +1,5 @@
+import HandoffModel
 package import LoopIO
-import Timing
 
 /// The wall clock of the devices of a test, which advances with their other clock.
 package struct FleetWallClock: WallClock {

@@ -1,5 +1,4 @@
-package import HandoffLog
-import LoopIO
+package import LoopIO
 
 /// Stores log entries for tests that inspect them.
 package final class MemorySink: LogSink {

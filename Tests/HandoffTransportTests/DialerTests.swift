@@ -1,7 +1,6 @@
 import Glibc
 import HandoffAccount
 import HandoffCrypto
-import HandoffTLS
 import HandoffTransport
 import LoopIO
 import Testing

@@ -1,6 +1,5 @@
 import HandoffAccount
 import HandoffCrypto
-import HandoffTLS
 import HandoffTransport
 import LoopIO
 import Testing

@@ -1,7 +1,7 @@
+import HandoffModel
 import HandoffTransport
 import LoopIO
 import Testing
-import Timing
 
 struct GateTableTests {
     private let start = MonotonicInstant(nanoseconds: 5_000_000_000)

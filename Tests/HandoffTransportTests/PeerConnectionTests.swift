@@ -2,7 +2,6 @@ import Glibc
 import HandoffAccount
 import HandoffCrypto
 import HandoffProtocol
-import HandoffTLS
 import HandoffTransport
 import LoopIO
 import Testing

@@ -1,4 +1,4 @@
-import HandoffTLS
+import HandoffCrypto
 import HandoffTransport
 import LoopIO
 import Testing

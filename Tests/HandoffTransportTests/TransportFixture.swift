@@ -3,12 +3,10 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 import HandoffProtocol
-import HandoffTLS
 import HandoffTransport
 import LoopIO
 import Synchronization
 import Testing
-import Timing
 
 /// Two devices of one account on one loop, with real sockets and real TLS. Time advances only when
 /// a test advances it.

@@ -1,7 +1,7 @@
+import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 @Suite(.timeLimit(.minutes(5))) struct LoopTimerTests {
     @Test func `timers fire in order of their deadlines`() throws {

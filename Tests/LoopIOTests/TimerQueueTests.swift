@@ -1,6 +1,6 @@
+import HandoffModel
 import LoopIO
 import Testing
-import Timing
 
 struct TimerQueueTests {
     private func instant(_ number: UInt64) -> MonotonicInstant { MonotonicInstant(nanoseconds: number) }

@@ -226,8 +226,8 @@ def keys(source):
 @test("the manual pages of settings document every known setting, and no other")
 def settings_pages(stage):
     needs("mandoc")
-    for name, source in (("handoffd.conf.5", "HandoffConfiguration/Setting+All.swift"),
-                         ("handoff-policy.conf.5", "HandoffConfiguration/PolicyKey.swift"),
+    for name, source in (("handoffd.conf.5", "HandoffDaemon/Configuration/Setting+All.swift"),
+                         ("handoff-policy.conf.5", "HandoffDaemon/Configuration/PolicyKey.swift"),
                          ("handoff-documents.conf.5", "HandoffDocuments/Roots/DocumentsFile.swift")):
         said = set(re.findall(r"^     ([a-z-]+) = ", page(name).split("\nSETTINGS\n")[1], re.M))
         known = keys(source)

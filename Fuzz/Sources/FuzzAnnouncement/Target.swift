@@ -5,7 +5,6 @@ import HandoffDiscovery
 import HandoffModel
 import HandoffProtocol
 import LoopIO
-import Timing
 
 private let key = SecretBytes(copying: [UInt8](repeating: 1, count: 32))
 

@@ -1,10 +1,10 @@
 import DesktopBus
 import FuzzSupport
 import HandoffControl
-import HandoffDesktop
+import HandoffHandlers
 import HandoffJSON
+import HandoffModel
 import LoopIO
-import Timing
 
 /// Replies of a bus, and of its services, to `handoff-desktop`: replies of any types and sizes,
 /// errors and signals, in any order and from any sender, through sd-bus and all of its readers. The

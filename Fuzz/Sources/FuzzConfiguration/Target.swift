@@ -1,5 +1,5 @@
 import FuzzSupport
-import HandoffConfiguration
+import HandoffDaemon
 
 /// The configuration file, and the command line. The first byte selects one.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,6 +1,6 @@
 import FuzzSupport
 import HandoffControl
-import HandoffDesktop
+import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 

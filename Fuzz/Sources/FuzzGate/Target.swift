@@ -1,8 +1,8 @@
 import FuzzSupport
 import HandoffAccount
+import HandoffModel
 import HandoffTransport
 import LoopIO
-import Timing
 
 /// Unauthenticated data at the gate: bytes of one connection in pieces of any size, connections of
 /// several sources that arrive, end and time out, and this device's own attempts at the gates of

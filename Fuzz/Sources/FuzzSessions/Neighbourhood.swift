@@ -1,7 +1,6 @@
 import FuzzSupport
 import HandoffModel
 import HandoffProtocol
-import Timing
 
 /// Three devices that are announced by datagrams, records and connections, in any order and repeatedly.
 enum Neighbourhood {

@@ -2,7 +2,6 @@ import FuzzSupport
 import HandoffJSON
 import HandoffModel
 import HandoffProtocol
-import Timing
 
 /// A connection between two devices. The other side sends anything, and the driver follows its instructions.
 enum Session {

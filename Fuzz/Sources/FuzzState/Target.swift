@@ -1,12 +1,10 @@
 import FuzzSupport
-import HandoffConfiguration
 import HandoffControl
 import HandoffDaemon
 import HandoffJSON
 import HandoffModel
 import HandoffState
 import LoopIO
-import Timing
 
 /// The files of the state folder that users may edit, and that a crash may truncate: static peers,
 /// disabled apps, switches, the administrator's policy, and the log. The first byte selects one.

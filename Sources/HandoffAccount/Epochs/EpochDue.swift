@@ -1,7 +1,6 @@
 internal import HandoffCrypto
 package import HandoffModel
 import HandoffProtocol
-package import Timing
 
 /// A new epoch that this device should create, unless the account changes before its turn.
 package struct EpochDue: Sendable, Equatable {

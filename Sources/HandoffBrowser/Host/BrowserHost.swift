@@ -4,7 +4,6 @@ import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 package import LoopIO
-import Timing
 
 /// Connects the browser to the daemon: publishes the page in front, and opens continued pages
 /// through the extension. Lives on the loop's thread as long as the browser runs.

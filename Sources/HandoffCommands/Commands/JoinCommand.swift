@@ -3,7 +3,6 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 package import LoopIO
-import Timing
 
 /// `join`: adds this device to an account.
 package struct JoinCommand: Command {

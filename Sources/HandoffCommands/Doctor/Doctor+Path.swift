@@ -1,7 +1,6 @@
 package import HandoffControl
 import HandoffModel
 import LoopIO
-import Timing
 
 // Checks of the path of an offer from another device, from the account to the app that opens it.
 extension Doctor {

@@ -1,7 +1,7 @@
 import HandoffHandlers
+import HandoffModel
 import HandoffTransfer
 import LoopIO
-import Timing
 
 /// Collects facts about the machine. Blocks on disk reads.
 enum MachineProbe {

@@ -1,5 +1,5 @@
+import HandoffModel
 import LoopIO
-import Timing
 
 /// Counts down the remaining time of a pairing window on the last line of a terminal.
 final class Countdown {

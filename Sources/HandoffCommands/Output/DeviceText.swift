@@ -1,7 +1,6 @@
 import HandoffControl
 import HandoffModel
 import LoopIO
-import Timing
 
 /// Formats the devices of the account.
 struct DeviceText {

@@ -1,6 +1,6 @@
+import HandoffModel
 import HandoffTransfer
 import LoopIO
-import Timing
 
 extension Leftovers {
     /// Deletes expired remains of earlier transfers, on a separate thread because a file system may

@@ -2,7 +2,6 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
-import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
 

@@ -2,10 +2,8 @@ import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
-import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
-import Timing
 
 /// Continues an activity and receives the content that its app streams. Requests an interrupted
 /// stream again and resumes it. Used only on the loop's thread.

@@ -1,6 +1,6 @@
 import HandoffJSON
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// Shows the progress of transfers on the last line of a terminal, or calls back about once a
 /// second.

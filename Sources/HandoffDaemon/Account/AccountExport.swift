@@ -1,8 +1,6 @@
 import HandoffAccount
-import HandoffControlServer
 import HandoffCrypto
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffState
 import LoopIO

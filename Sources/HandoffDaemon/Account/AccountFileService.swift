@@ -1,7 +1,5 @@
 import HandoffAccount
-import HandoffControlServer
 import HandoffCrypto
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffState

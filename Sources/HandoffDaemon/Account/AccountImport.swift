@@ -1,9 +1,7 @@
 import HandoffAccount
 import HandoffControl
-import HandoffControlServer
 import HandoffCrypto
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffState

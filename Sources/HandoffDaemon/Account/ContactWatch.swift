@@ -1,8 +1,6 @@
-import HandoffLog
 import HandoffModel
 import HandoffState
 import LoopIO
-import Timing
 
 /// Tracks the time since another device of the account last answered, across restarts. Lives on the
 /// daemon's loop.

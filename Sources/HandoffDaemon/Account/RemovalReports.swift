@@ -1,5 +1,4 @@
 import HandoffControl
-import HandoffControlServer
 import HandoffModel
 
 /// The calls that removed a device, and receive a report as the other members confirm the removal.

@@ -1,8 +1,6 @@
-package import HandoffControlServer
 package import HandoffModel
 package import HandoffProtocol
 import LoopIO
-package import Timing
 
 /// The local activities: their publishers, which are current, and which owners must save.
 ///

@@ -1,8 +1,6 @@
-package import HandoffControlServer
 package import HandoffModel
 import HandoffProtocol
 import LoopIO
-package import Timing
 
 /// The id of an app's attachment: 16 random bytes in hexadecimal, invalid once its connection ends.
 package typealias SessionID = String

@@ -1,14 +1,11 @@
 import HandoffControl
-import HandoffControlServer
 import HandoffCrypto
 import HandoffDocuments
 import HandoffHandlers
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
-import Timing
 
 /// Provides the daemon's state to `AppService`, and receives the events of apps. On the daemon's
 /// loop.

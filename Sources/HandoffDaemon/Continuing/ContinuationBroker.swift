@@ -1,11 +1,7 @@
 import HandoffControl
-import HandoffControlServer
 import HandoffCrypto
-import HandoffDesktop
-import HandoffDesktopClient
 import HandoffHandlers
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol

@@ -1,5 +1,4 @@
 import HandoffControl
-import HandoffControlServer
 import HandoffModel
 
 /// The caller of a continuation. It receives the outcome once, by `continued` or `failed`. On the

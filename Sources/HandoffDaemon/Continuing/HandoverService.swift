@@ -1,13 +1,12 @@
 import HandoffAccount
-import HandoffConfiguration
 import HandoffControl
 import HandoffCrypto
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
 import HandoffState
+import LoopIO
 
 /// Hands local activities over to the devices that continue them. Answers the requests of the other
 /// devices for payloads and stream tickets, and handles their notices. Lives on the daemon's loop.

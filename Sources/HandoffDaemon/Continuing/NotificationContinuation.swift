@@ -1,5 +1,4 @@
 import HandoffControl
-import HandoffControlServer
 import HandoffJSON
 import HandoffModel
 

@@ -1,16 +1,12 @@
 import HandoffAccount
 import HandoffControl
-import HandoffControlServer
-import HandoffDesktopClient
 import HandoffHandlers
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
 import HandoffState
 import LoopIO
-import Timing
 
 /// The devices of the account: listing, renaming and removing them, and leaving.
 extension AccountService {

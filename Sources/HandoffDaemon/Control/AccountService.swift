@@ -1,13 +1,11 @@
 import HandoffAccount
 import HandoffControl
-import HandoffControlServer
 import HandoffCrypto
 import HandoffJSON
 import HandoffModel
 import HandoffPeers
 import HandoffState
 import LoopIO
-import Timing
 
 /// The part of the control interface for the account and its devices. Lives on the daemon's loop.
 final class AccountService {

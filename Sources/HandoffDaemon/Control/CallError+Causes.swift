@@ -1,6 +1,5 @@
 import HandoffAccount
 import HandoffControl
-import HandoffControlServer
 import HandoffJSON
 import HandoffModel
 import HandoffState

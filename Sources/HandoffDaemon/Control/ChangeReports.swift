@@ -1,5 +1,4 @@
 import HandoffControl
-import HandoffControlServer
 import LoopIO
 
 /// The followers of changes of the device's state (`FollowChanges`). Lives on the daemon's loop.

@@ -1,5 +1,4 @@
 import HandoffControl
-import HandoffControlServer
 
 extension ControlCall {
     /// Replies with the error for an error of any part of the daemon.

@@ -1,6 +1,4 @@
 import HandoffControl
-import HandoffControlServer
-import HandoffDesktopClient
 import HandoffHandlers
 import HandoffModel
 import HandoffState

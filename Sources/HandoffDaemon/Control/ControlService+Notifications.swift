@@ -1,13 +1,10 @@
 import HandoffControl
-import HandoffControlServer
-import HandoffDesktop
-import HandoffDesktopClient
 import HandoffHandlers
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
 import HandoffState
+import LoopIO
 
 /// The user's choices in notifications.
 extension ControlService: NotificationServiceDelegate {

@@ -1,11 +1,9 @@
 import HandoffControl
-import HandoffDesktopClient
 import HandoffHandlers
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
 import LoopIO
-import Timing
 
 /// The offers of the other devices, and what would open them here.
 extension ControlService {

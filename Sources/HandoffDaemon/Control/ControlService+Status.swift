@@ -1,14 +1,11 @@
 import HandoffAccount
-import HandoffConfiguration
 import HandoffControl
-import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
 import HandoffState
 import LoopIO
-import Timing
 
 /// The replies to `GetStatus` and `Diagnose`.
 extension ControlService {

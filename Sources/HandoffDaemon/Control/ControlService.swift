@@ -1,12 +1,8 @@
 import HandoffControl
-import HandoffControlServer
-import HandoffDesktop
-import HandoffDesktopClient
 import HandoffDiscovery
+import HandoffHandlers
 import HandoffJSON
-import HandoffLog
 import HandoffModel
-import HandoffPairingService
 import HandoffPeers
 import HandoffProtocol
 import HandoffState

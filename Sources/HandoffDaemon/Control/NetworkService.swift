@@ -1,9 +1,6 @@
-import HandoffConfiguration
 import HandoffControl
-import HandoffControlServer
-import HandoffDesktop
-import HandoffDesktopClient
 import HandoffDiscovery
+import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 import HandoffState

@@ -1,15 +1,10 @@
 import HandoffAccount
-import HandoffConfiguration
 import HandoffControl
-import HandoffControlServer
 import HandoffDiscovery
 import HandoffJSON
-import HandoffLog
 import HandoffModel
-import HandoffPairingService
 import HandoffState
 import LoopIO
-import Timing
 
 /// The part of the control interface for pairing: opening a window, answering for it, and joining.
 /// Lives on the daemon's loop.

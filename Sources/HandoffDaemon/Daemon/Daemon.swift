@@ -1,15 +1,9 @@
-package import HandoffConfiguration
 import HandoffControl
-package import HandoffControlServer
-package import HandoffDesktopClient
 package import HandoffDiscovery
 import HandoffJSON
-package import HandoffLog
-import HandoffModel
-import HandoffPairingService
+package import HandoffModel
 package import HandoffState
 package import LoopIO
-package import Timing
 
 /// The daemon: one actor on one event loop, which owns all state.
 ///

@@ -1,15 +1,11 @@
 import HandoffAccount
 import HandoffControl
-import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffHandlers
-import HandoffLog
 import HandoffModel
-import HandoffPairingService
 import HandoffPeers
 import HandoffState
 import LoopIO
-import Timing
 
 /// The state of this device in its account.
 extension DaemonCore {

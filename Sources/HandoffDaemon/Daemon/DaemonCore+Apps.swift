@@ -1,9 +1,5 @@
-import HandoffConfiguration
 import HandoffControl
-import HandoffDesktop
-import HandoffDesktopClient
 import HandoffHandlers
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol

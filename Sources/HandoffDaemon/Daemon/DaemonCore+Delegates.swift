@@ -1,17 +1,13 @@
 import HandoffAccount
-import HandoffConfiguration
 import HandoffControl
-import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffHandlers
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
 import HandoffState
 import HandoffTransport
 import LoopIO
-import Timing
 
 extension DaemonCore: AccountStoreDelegate {
     package var onlineMemberCount: Int { peers.table.count }

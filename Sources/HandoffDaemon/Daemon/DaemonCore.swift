@@ -1,20 +1,14 @@
 import HandoffAccount
-import HandoffConfiguration
 import HandoffControl
 import HandoffCrypto
-import HandoffDesktop
-import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffHandlers
 import HandoffJSON
-import HandoffLog
 import HandoffModel
-import HandoffPairingService
 import HandoffPeers
 import HandoffProtocol
 import HandoffState
 import LoopIO
-import Timing
 
 /// The parts of the daemon and their connections. Lives on the daemon's loop, inside the `Daemon`
 /// actor.

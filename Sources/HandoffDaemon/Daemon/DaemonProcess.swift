@@ -1,16 +1,10 @@
 internal import Glibc
-import HandoffConfiguration
 import HandoffControl
-import HandoffControlServer
-import HandoffDesktopClient
 package import HandoffDiscovery
 import HandoffHandlers
-package import HandoffLog
 import HandoffModel
-import HandoffPairingService
 import HandoffState
-import LoopIO
-import Timing
+package import LoopIO
 
 /// The process around the daemon: command line, configuration, state folder, sockets, signals,
 /// service manager.

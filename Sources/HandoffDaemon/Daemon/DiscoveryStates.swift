@@ -1,5 +1,5 @@
 import HandoffDiscovery
-import HandoffLog
+import LoopIO
 
 /// The state of each kind of discovery, for `status`. Plain values.
 struct DiscoveryStates {

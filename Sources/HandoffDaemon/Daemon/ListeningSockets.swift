@@ -1,6 +1,4 @@
-import HandoffConfiguration
 import HandoffControl
-import HandoffControlServer
 import LoopIO
 
 /// Opens the sockets that the daemon listens on: one port for the other devices, and the unix

@@ -1,9 +1,7 @@
 import HandoffControl
-import HandoffControlServer
 import HandoffJSON
-import HandoffLog
+import HandoffModel
 import LoopIO
-import Timing
 
 /// The continuation log and its followers. Lives on the daemon's loop; the worker writes the file.
 ///

@@ -1,7 +1,6 @@
 package import HandoffControl
-import HandoffModel
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// Prevents other devices from filling the continuation log. A plain value.
 ///

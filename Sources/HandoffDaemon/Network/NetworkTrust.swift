@@ -1,4 +1,3 @@
-package import HandoffConfiguration
 package import HandoffDiscovery
 import HandoffModel
 package import HandoffState

@@ -1,6 +1,4 @@
-import HandoffConfiguration
 import HandoffDiscovery
-import HandoffLog
 import HandoffModel
 import HandoffState
 import LoopIO

@@ -1,6 +1,6 @@
-package import HandoffDesktop
+package import HandoffHandlers
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// Announces the sleep of the machine to the other devices, and bounds the delay of that sleep.
 /// Plain values with time as a parameter.

@@ -1,9 +1,7 @@
-import HandoffDesktop
-import HandoffDesktopClient
-import HandoffLog
+import HandoffHandlers
+import HandoffModel
 import HandoffPeers
 import LoopIO
-import Timing
 
 /// Notifies the other devices before this machine goes to sleep, and once it is awake. Lives on the
 /// daemon's loop.

@@ -1,5 +1,4 @@
 import HandoffControl
-import HandoffControlServer
 import HandoffModel
 import HandoffStreams
 import LoopIO

@@ -1,9 +1,7 @@
 import HandoffControl
-import HandoffDesktop
-import HandoffDesktopClient
-package import HandoffLog
+import HandoffHandlers
+import HandoffModel
 package import LoopIO
-import Timing
 
 /// Keeps the machine awake while bytes of streams move. Lives on the daemon's loop.
 ///

@@ -1,5 +1,5 @@
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// Determines when the machine is kept awake: while bytes of streams move, and a short time after.
 /// Driven by `SleepLock`, which calls systemd-logind on the worker.

@@ -1,13 +1,10 @@
 import HandoffControl
-import HandoffControlServer
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
 import HandoffStreams
 import HandoffTransport
 import LoopIO
-import Timing
 
 /// One stream that a local app opens to the origin of an activity: a ticket, and a connection. If
 /// the origin does not accept it and the app has sent nothing, it is tried once more. Lives on the

@@ -1,9 +1,7 @@
 package import HandoffControl
-package import HandoffControlServer
 package import HandoffModel
 import HandoffStreams
 import LoopIO
-package import Timing
 
 /// The outcomes of ended streams, and the calls that wait for the end of others. On the daemon's
 /// loop.

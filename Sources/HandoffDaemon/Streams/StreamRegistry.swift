@@ -1,6 +1,5 @@
 package import HandoffModel
 import LoopIO
-package import Timing
 
 /// The rights to open streams: continuations on this device, and tickets issued to other devices.
 /// Plain values; time is a parameter.

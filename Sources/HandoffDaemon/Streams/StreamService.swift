@@ -1,8 +1,6 @@
 import HandoffControl
-import HandoffControlServer
 import HandoffCrypto
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
@@ -10,7 +8,6 @@ import HandoffState
 import HandoffStreams
 import HandoffTransport
 import LoopIO
-import Timing
 
 /// The streams of continuations on either side: admission, execution and outcomes. Lives on the
 /// daemon's loop. The bytes move on stream loops.

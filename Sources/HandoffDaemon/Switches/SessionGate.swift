@@ -1,7 +1,6 @@
-package import HandoffConfiguration
-package import HandoffDesktop
+package import HandoffHandlers
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// Determines whether the user's sessions allow advertising. Plain values with time as a parameter.
 /// Driven by `SessionWatch`, which follows the user's sessions with `LoginSessions`

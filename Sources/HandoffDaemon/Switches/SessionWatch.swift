@@ -1,10 +1,7 @@
-import HandoffConfiguration
 import HandoffControl
-package import HandoffDesktop
-import HandoffDesktopClient
-import HandoffLog
+package import HandoffHandlers
+import HandoffModel
 package import LoopIO
-import Timing
 
 /// Tracks the user's sessions, and reports whether they restrict advertising. Lives on the daemon's
 /// loop.

@@ -1,10 +1,7 @@
-import HandoffConfiguration
 import HandoffControl
-import HandoffLog
 import HandoffModel
 import HandoffState
 import LoopIO
-import Timing
 
 /// Determines what may be advertised and received: the user's switches, within the limits of the
 /// configuration, the administrator's policy, the session and the network. Lives on the daemon's

@@ -1,8 +1,7 @@
 import CLinux
 import Glibc
-package import HandoffLog
-import LoopIO
-import Timing
+import HandoffModel
+package import LoopIO
 
 /// Follows the links and addresses of this machine over rtnetlink(7). Avahi updates only the
 /// addresses of its own host name. It must be used on a discovery thread.

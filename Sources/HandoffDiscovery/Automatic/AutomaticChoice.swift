@@ -1,5 +1,5 @@
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// Chooses between the system's avahi-daemon and the embedded responder. A state machine of plain
 /// values. See `docs/state-machines/discovery.md`.

@@ -1,4 +1,3 @@
-package import HandoffLog
 package import LoopIO
 
 /// Uses the system's avahi-daemon if it runs or can be started, and otherwise the embedded

@@ -1,6 +1,5 @@
-import HandoffLog
+import HandoffModel
 import LoopIO
-import Timing
 
 /// Runs the Avahi and embedded discoveries as `AutomaticChoice` decides. It has its own thread, so
 /// that it can detect a hanging Avahi. All events of both discoveries pass through it.

@@ -1,4 +1,3 @@
-package import HandoffLog
 package import LoopIO
 
 /// Discovery through the system's avahi-daemon. It tolerates a missing, restarted or crashed

@@ -1,6 +1,5 @@
-package import HandoffLog
-import LoopIO
-import Timing
+import HandoffModel
+package import LoopIO
 
 /// Drives either of Avahi's libraries according to `ServiceDirectory` and `PublicationPlan`. It
 /// must be used on a discovery thread. Diagram: `docs/state-machines/discovery.md`.

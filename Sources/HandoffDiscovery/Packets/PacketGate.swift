@@ -1,5 +1,5 @@
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// Decides which multicast DNS packets the embedded responder reads. A plain value; time is a
 /// parameter.

@@ -1,4 +1,4 @@
-package import Timing
+package import HandoffModel
 
 /// Decides whether other devices can receive this device's announcement. A plain value; time is a
 /// parameter.

@@ -1,5 +1,5 @@
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// Plans the entry groups that should exist. A state machine of plain values: requests and Avahi's
 /// responses go in, and `step` returns the actions. See `docs/state-machines/discovery.md`.

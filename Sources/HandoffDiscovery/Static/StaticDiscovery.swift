@@ -1,5 +1,4 @@
-package import HandoffLog
-import LoopIO
+package import LoopIO
 
 /// Configured peers, for networks without multicast. Names are resolved on a dedicated thread,
 /// because getaddrinfo(3) blocks.

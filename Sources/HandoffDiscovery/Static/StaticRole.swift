@@ -1,6 +1,5 @@
-import HandoffLog
+import HandoffModel
 import LoopIO
-import Timing
 
 /// The peers of a `StaticDiscovery`, with their lookups and delays. It must be used on a discovery
 /// thread, where a lookup may block.

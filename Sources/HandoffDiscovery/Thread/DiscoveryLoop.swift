@@ -1,8 +1,8 @@
 import CAvahi
 import CLinux
 import Glibc
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// Avahi's simple poll loop, with additional watches and timers. It belongs to one discovery thread
 /// and must not leave it.

@@ -4,7 +4,6 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import LoopIO
-import Timing
 
 /// The connection of an app to the daemon. It keeps the app attached, makes due calls, and handles
 /// events.

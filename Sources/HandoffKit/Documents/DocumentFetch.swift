@@ -1,10 +1,8 @@
 import HandoffClient
 import HandoffControl
 import HandoffModel
-import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
-import Timing
 
 /// Fetches one document over a stream. After a lost connection it requests another stream and
 /// resumes at the same position. Used on the loop's thread. Its creator must keep a reference until

@@ -3,7 +3,6 @@ import HandoffClient
 import HandoffControl
 import HandoffDocuments
 import HandoffModel
-import HandoffStreamTransfer
 import HandoffTransfer
 import LoopIO
 

@@ -1,5 +1,5 @@
+package import HandoffModel
 import HandoffProtocol
-package import Timing
 
 /// The limit on codes that receive a wrong guess: three within ten minutes, then one every ten
 /// minutes.

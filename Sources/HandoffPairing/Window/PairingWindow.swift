@@ -1,7 +1,6 @@
 internal import HandoffAccount
-import HandoffModel
+package import HandoffModel
 import HandoffProtocol
-package import Timing
 
 /// The rules of one pairing window: which sessions are admitted, when a guess is verified, and when
 /// the window ends. A plain value; time is a parameter.

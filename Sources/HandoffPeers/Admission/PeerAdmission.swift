@@ -1,13 +1,10 @@
 import HandoffAccount
 import HandoffCrypto
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import HandoffState
-import HandoffTLS
 import HandoffTransport
 import LoopIO
-import Timing
 
 /// Accepts the connections of other devices that pass the gate with a token and then prove their
 /// key. Lives on the daemon's loop.

@@ -1,4 +1,3 @@
-import HandoffLog
 import HandoffState
 import LoopIO
 

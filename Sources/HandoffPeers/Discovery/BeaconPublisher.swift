@@ -1,10 +1,8 @@
 import HandoffCrypto
 import HandoffDiscovery
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
-import Timing
 
 /// Publishes the beacon in mDNS, at a limited rate, and always the last state. Lives on the
 /// daemon's loop.

@@ -1,5 +1,5 @@
 import HandoffAccount
-package import Timing
+package import HandoffModel
 
 /// The proof, for devices whose clocks differ, that a record is fresh: it echoes the salt of a
 /// record of its reader. Plain values.

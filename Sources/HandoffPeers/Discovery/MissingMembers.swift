@@ -3,7 +3,6 @@ package import HandoffModel
 package import HandoffProtocol
 package import HandoffState
 package import LoopIO
-package import Timing
 
 /// The members from which nothing was received in the present epoch, and the marks by which they
 /// and this device still find each other. Plain values.

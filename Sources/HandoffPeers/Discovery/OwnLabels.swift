@@ -1,8 +1,8 @@
 package import HandoffAccount
 package import HandoffCrypto
+package import HandoffModel
 package import HandoffProtocol
 import LoopIO
-package import Timing
 
 /// The labels under which this device is found, and the gate for each. Plain values.
 package struct OwnLabels {

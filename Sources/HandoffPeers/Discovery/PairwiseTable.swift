@@ -1,9 +1,9 @@
 package import HandoffAccount
 package import HandoffCrypto
-import HandoffLog
 package import HandoffModel
 import HandoffProtocol
 import HandoffState
+import LoopIO
 
 /// The party at the other end of a gate or of a mark.
 package enum Party: Hashable, Sendable {

@@ -1,6 +1,5 @@
 import HandoffAccount
 import HandoffCrypto
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import HandoffState

@@ -1,11 +1,9 @@
 import HandoffAccount
 import HandoffCrypto
-import HandoffLog
 import HandoffModel
 package import HandoffProtocol
 import HandoffState
 package import LoopIO
-import Timing
 
 extension PeerNetwork {
     /// Opens a datagram. Only a datagram that passes every check has an effect.

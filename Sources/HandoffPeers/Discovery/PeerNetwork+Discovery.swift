@@ -1,12 +1,10 @@
 import HandoffAccount
 import HandoffCrypto
 import HandoffDiscovery
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import HandoffState
 import LoopIO
-import Timing
 
 extension PeerNetwork {
     /// Handles an event of discovery. mDNS is only a hint: no content is trusted unless its device

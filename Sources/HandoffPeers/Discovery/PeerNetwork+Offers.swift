@@ -1,8 +1,8 @@
 import HandoffAccount
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import HandoffState
+import LoopIO
 
 /// The activities announced to each device, by the configuration, the policy and the switches.
 extension PeerNetwork {

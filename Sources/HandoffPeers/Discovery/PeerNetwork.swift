@@ -1,12 +1,10 @@
 import HandoffAccount
 import HandoffCrypto
 import HandoffDiscovery
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import HandoffState
 import LoopIO
-import Timing
 
 /// The discovery of the other devices and the announcements to them. Lives on the daemon's loop.
 ///

@@ -1,14 +1,11 @@
 import HandoffAccount
 import HandoffCrypto
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import HandoffState
-import HandoffTLS
 import HandoffTransport
 import LoopIO
-import Timing
 
 /// The connections to the other devices. Each has one warm connection, made when needed and closed
 /// when idle, or when its device is no longer live. Lives on the daemon's loop.

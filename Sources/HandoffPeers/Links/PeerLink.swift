@@ -1,11 +1,9 @@
 import HandoffCrypto
 import HandoffJSON
-import HandoffLog
 package import HandoffModel
 package import HandoffProtocol
 import HandoffTransport
 import LoopIO
-import Timing
 
 /// One connection to or from a device, from the call to the end. `PeerSessionMachine` decides, and
 /// this class drives it. Lives on the daemon's loop.

@@ -1,5 +1,5 @@
+import HandoffModel
 import HandoffProtocol
-import Timing
 
 /// Limits the requests to one device to the number that it accepts, so that none is dropped there.
 struct RequestRateLimiter {

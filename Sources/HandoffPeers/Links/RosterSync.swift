@@ -1,11 +1,9 @@
 import HandoffAccount
 import HandoffCrypto
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import HandoffState
 import LoopIO
-import Timing
 
 /// The exchange between this device and one whose roster may differ.
 struct RosterExchange {

@@ -1,12 +1,10 @@
 import HandoffAccount
 import HandoffCrypto
 import HandoffDiscovery
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import HandoffState
 import LoopIO
-import Timing
 
 /// Calls the configured addresses until their devices are known, and again when they are offline.
 /// Lives on the daemon's loop.

@@ -1,8 +1,6 @@
-import HandoffLog
 import HandoffModel
 import HandoffState
 import LoopIO
-import Timing
 
 /// Joins the account whose file this device has imported. Calls the detected members one after the
 /// other, until one admits this device and sends the account key. Lives on the daemon's loop.

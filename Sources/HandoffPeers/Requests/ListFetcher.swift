@@ -1,8 +1,6 @@
-import HandoffLog
 import HandoffModel
 import HandoffProtocol
 import LoopIO
-import Timing
 
 /// A request for the list of a device, and the pause after it.
 struct ListFetch {

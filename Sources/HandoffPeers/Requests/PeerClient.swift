@@ -5,10 +5,8 @@ import HandoffModel
 import HandoffProtocol
 import HandoffState
 import HandoffStreams
-import HandoffTLS
 import HandoffTransport
 import LoopIO
-import Timing
 
 /// Sends requests to the other devices over connections: for payloads, tickets to streams, and
 /// lists of activities. Lives on the daemon's loop.

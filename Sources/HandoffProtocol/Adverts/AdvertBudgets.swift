@@ -1,5 +1,4 @@
-import HandoffModel
-package import Timing
+package import HandoffModel
 
 /// The rate limits of one authenticated device, across all its datagrams and connections.
 package struct MemberRateLimiter: Sendable {

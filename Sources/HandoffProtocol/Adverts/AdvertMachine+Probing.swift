@@ -1,5 +1,4 @@
 package import HandoffModel
-package import Timing
 
 extension AdvertMachine {
     /// Handles the removal of a device's service from mDNS, which any host can cause. The device is

@@ -1,5 +1,4 @@
 package import HandoffModel
-package import Timing
 
 extension AdvertMachine {
     /// Starts to search for a device that became unreachable, if possible. Its last addresses are

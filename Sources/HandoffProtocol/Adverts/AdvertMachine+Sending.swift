@@ -1,5 +1,4 @@
 import HandoffModel
-import Timing
 
 extension AdvertMachine {
     /// Returns true if the device acknowledged, or received by connection, an advert with the

@@ -1,5 +1,4 @@
 package import HandoffModel
-package import Timing
 
 /// Decides where and when each device is sent an advert, an acknowledgement or a probe. It handles
 /// no bytes: the driver signs once for every change, seals for each receiver and sends.

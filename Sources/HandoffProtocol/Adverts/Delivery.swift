@@ -1,4 +1,4 @@
-import Timing
+import HandoffModel
 
 /// The delivery of the current advert to one device; a state of ``AdvertMachine``.
 struct Delivery: Sendable, Equatable {

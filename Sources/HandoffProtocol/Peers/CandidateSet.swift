@@ -1,4 +1,4 @@
-package import Timing
+package import HandoffModel
 
 /// The addresses of one device. The set is small, and received data cannot displace proved
 /// addresses.

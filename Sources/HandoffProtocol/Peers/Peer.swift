@@ -1,5 +1,4 @@
 package import HandoffModel
-package import Timing
 
 /// The known state of another device that is online.
 package struct Peer: Sendable, Equatable {

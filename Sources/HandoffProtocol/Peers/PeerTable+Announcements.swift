@@ -1,5 +1,4 @@
 package import HandoffModel
-package import Timing
 
 extension PeerTable {
     /// Handles a beacon that was opened under `label`.

@@ -1,5 +1,4 @@
 package import HandoffModel
-package import Timing
 
 extension PeerTable {
     /// Handles the hello of a live device, over a connection that proved its identity.

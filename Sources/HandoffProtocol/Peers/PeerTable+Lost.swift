@@ -1,5 +1,4 @@
 package import HandoffModel
-package import Timing
 
 /// A device that became unreachable without announcing it, and that is searched for at its last
 /// addresses.

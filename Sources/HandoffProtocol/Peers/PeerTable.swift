@@ -1,5 +1,4 @@
 package import HandoffModel
-package import Timing
 
 /// The online devices with their offers and addresses. It alone decides what an authenticated
 /// announcement changes. The daemon's thread owns it. It does not read the clock.

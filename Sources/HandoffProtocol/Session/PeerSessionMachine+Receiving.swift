@@ -1,4 +1,4 @@
-package import Timing
+package import HandoffModel
 
 extension PeerSessionMachine {
     /// Handles bytes from the connection. `budget` applies to all connections of the device.

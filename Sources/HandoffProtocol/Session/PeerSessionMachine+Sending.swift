@@ -1,5 +1,5 @@
 package import HandoffJSON
-package import Timing
+package import HandoffModel
 
 extension PeerSessionMachine {
     /// Sends a request. A client need not wait for the hello. `.complete` with this id follows

@@ -1,5 +1,4 @@
 package import HandoffModel
-package import Timing
 
 /// One connection between two devices after TLS. It defines when each frame is permitted, its
 /// maximum size and its meaning. The driver moves bytes, merges rosters and responds to requests.

@@ -1,9 +1,7 @@
 package import HandoffAccount
 package import HandoffCrypto
-import HandoffLog
 package import HandoffModel
 import LoopIO
-import Timing
 
 /// Changes requested by the user: members and device names.
 extension AccountStore {

@@ -1,9 +1,7 @@
 package import HandoffAccount
 import HandoffCrypto
-import HandoffLog
 package import HandoffModel
 import LoopIO
-import Timing
 
 /// Exported account files and their tickets, and the account key.
 extension AccountStore {

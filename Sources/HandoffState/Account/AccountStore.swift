@@ -1,10 +1,8 @@
 package import HandoffAccount
 package import HandoffCrypto
-package import HandoffLog
 package import HandoffModel
 import HandoffProtocol
 package import LoopIO
-package import Timing
 
 /// Stores the account.
 package protocol AccountPersistence: Sendable {

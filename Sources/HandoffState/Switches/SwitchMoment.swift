@@ -1,5 +1,5 @@
+package import HandoffModel
 import LoopIO
-package import Timing
 
 /// A time by two clocks: the wall clock, which users set and which may jump, and the monotonic
 /// clock of the loop.

@@ -1,7 +1,6 @@
 package import HandoffControl
 package import HandoffModel
 import LoopIO
-import Timing
 
 /// The directions that the user has switched off, for all devices or for one, permanently or until
 /// a time. Plain values.

@@ -3,7 +3,6 @@ import HandoffCrypto
 import HandoffModel
 import HandoffProtocol
 import Testing
-import Timing
 
 @Suite struct GateTests {
     private let samples: SealingSamples

@@ -3,7 +3,6 @@ import HandoffCrypto
 import HandoffModel
 import HandoffProtocol
 import Testing
-import Timing
 
 /// Computes the worked example of docs/protocol.md and compares it with the document.
 @Suite struct WorkedExampleTests {

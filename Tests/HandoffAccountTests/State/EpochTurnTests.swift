@@ -1,6 +1,6 @@
+import HandoffModel
 import HandoffProtocol
 import Testing
-import Timing
 
 @testable import HandoffAccount
 

@@ -2,7 +2,6 @@ import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 import Testing
-import Timing
 
 /// The life cycle of an exported file, as described in `AccountState+Tickets.swift`.
 @Suite struct TicketTests {

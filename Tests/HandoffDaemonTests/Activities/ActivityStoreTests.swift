@@ -1,11 +1,9 @@
-import HandoffControlServer
 import HandoffDaemon
 import HandoffJSON
 import HandoffModel
 import HandoffProtocol
 import LoopIO
 import Testing
-import Timing
 
 struct ActivityStoreTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000)

@@ -4,7 +4,6 @@ import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
 import Testing
-import Timing
 
 /// Changes of the account key and their distribution, by whole daemons.
 @Suite struct EpochTests {

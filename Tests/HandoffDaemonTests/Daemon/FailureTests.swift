@@ -1,4 +1,3 @@
-import HandoffConfiguration
 import HandoffControl
 import HandoffDaemon
 import HandoffModel

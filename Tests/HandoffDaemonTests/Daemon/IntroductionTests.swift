@@ -5,11 +5,9 @@ import HandoffDaemon
 import HandoffDiscovery
 import HandoffModel
 import HandoffProtocol
-import HandoffTLS
 import HandoffTestSupport
 import HandoffTransport
 import Testing
-import Timing
 
 /// A device that one member admitted introduces itself to another one, by whole daemons.
 @Suite struct IntroductionTests {

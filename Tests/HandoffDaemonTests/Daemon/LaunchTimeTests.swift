@@ -1,15 +1,12 @@
 import Glibc
 import HandoffControl
 import HandoffDaemon
-import HandoffDesktopClient
 import HandoffDesktopService
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// The time that an app may take from its start until it attaches. The started app does nothing.
 /// The tests attach instead.

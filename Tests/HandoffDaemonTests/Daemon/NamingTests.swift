@@ -1,4 +1,3 @@
-import HandoffConfiguration
 import HandoffControl
 import HandoffDaemon
 import HandoffJSON
@@ -6,7 +5,6 @@ import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// The names of devices, by whole daemons.
 @Suite struct NamingTests {

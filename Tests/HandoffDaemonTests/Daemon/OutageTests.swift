@@ -1,9 +1,9 @@
 import HandoffControl
 import HandoffDiscovery
+import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// Devices that lost each other are online again when the network is, without any other event.
 @Suite final class OutageTests {

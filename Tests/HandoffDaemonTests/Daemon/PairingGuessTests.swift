@@ -5,13 +5,10 @@ import HandoffDaemon
 import HandoffJSON
 import HandoffModel
 import HandoffPairing
-import HandoffPairingService
-import HandoffTLS
 import HandoffTestSupport
 import HandoffTransport
 import LoopIO
 import Testing
-import Timing
 
 /// Guessing, interception and flooding achieve nothing, and an honest device is admitted. By whole
 /// daemons.

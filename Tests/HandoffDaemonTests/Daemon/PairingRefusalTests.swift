@@ -6,7 +6,6 @@ import HandoffPairing
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// Pairing that ends without a new member, by whole daemons: the reported reasons, and the
 /// remaining options.

@@ -1,8 +1,7 @@
-import HandoffConfiguration
 import HandoffControl
 import HandoffDaemon
-import HandoffLog
 import HandoffModel
+import LoopIO
 import Testing
 
 /// Changes that a reloaded configuration makes in a running daemon.

@@ -1,6 +1,6 @@
 import Glibc
-import HandoffConfiguration
 import HandoffControl
+import HandoffDaemon
 import HandoffDiscovery
 import HandoffJSON
 import HandoffModel

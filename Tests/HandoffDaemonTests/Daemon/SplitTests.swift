@@ -7,11 +7,9 @@ import HandoffJSON
 import HandoffModel
 import HandoffProtocol
 import HandoffState
-import HandoffTLS
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// Members that changed the account's key while they were apart reconnect, by whole daemons.
 @Suite struct SplitTests {

@@ -5,7 +5,6 @@ import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// Continuation streams between whole daemons.
 @Suite final class StreamTests {

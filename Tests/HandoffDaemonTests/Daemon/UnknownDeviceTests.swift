@@ -3,7 +3,6 @@ import HandoffCrypto
 import HandoffDiscovery
 import HandoffJSON
 import HandoffModel
-import HandoffTLS
 import HandoffTestSupport
 import LoopIO
 import Testing

@@ -3,7 +3,6 @@ import HandoffDaemon
 import HandoffModel
 import LoopIO
 import Testing
-import Timing
 
 /// The limits of the entries that other devices cause in the continuation log.
 @Suite struct HistoryRateLimiterTests {

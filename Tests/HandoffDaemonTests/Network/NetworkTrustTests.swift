@@ -1,4 +1,3 @@
-import HandoffConfiguration
 import HandoffDaemon
 import HandoffDiscovery
 import HandoffModel

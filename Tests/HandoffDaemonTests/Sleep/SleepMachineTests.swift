@@ -1,9 +1,9 @@
 import HandoffDaemon
-import HandoffDesktop
+import HandoffHandlers
+import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 struct SleepMachineTests {
     private let begin = MonotonicInstant(nanoseconds: 1_000_000_000_000)

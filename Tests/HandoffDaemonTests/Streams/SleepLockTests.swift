@@ -1,9 +1,8 @@
 import HandoffDaemon
-import HandoffLog
+import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 struct SleepLockMachineTests {
     private let begin = MonotonicInstant(nanoseconds: 1_000_000_000_000)

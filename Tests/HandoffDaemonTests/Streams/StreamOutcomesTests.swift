@@ -2,7 +2,6 @@ import HandoffControl
 import HandoffDaemon
 import HandoffModel
 import Testing
-import Timing
 
 @Suite struct StreamOutcomesTests {
     @Test func `an outcome is kept for an hour, also after it was returned`() throws {

@@ -2,7 +2,6 @@ import HandoffDaemon
 import HandoffModel
 import LoopIO
 import Testing
-import Timing
 
 /// The rights to open streams.
 @Suite struct StreamRegistryTests {

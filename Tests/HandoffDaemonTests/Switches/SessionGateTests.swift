@@ -1,9 +1,8 @@
-import HandoffConfiguration
 import HandoffDaemon
-import HandoffDesktop
+import HandoffHandlers
+import HandoffModel
 import LoopIO
 import Testing
-import Timing
 
 /// Whether the user's sessions allow advertising.
 @Suite struct SessionGateTests {

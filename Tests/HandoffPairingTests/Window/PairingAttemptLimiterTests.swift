@@ -1,7 +1,7 @@
+import HandoffModel
 import HandoffPairing
 import HandoffProtocol
 import Testing
-import Timing
 
 /// A window reports a code as tried with its first wrong guess.
 struct PairingAttemptLimiterTests {

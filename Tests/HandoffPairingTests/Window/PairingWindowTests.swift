@@ -1,7 +1,7 @@
+import HandoffModel
 import HandoffPairing
 import HandoffProtocol
 import Testing
-import Timing
 
 /// A pairing window.
 @Suite struct PairingWindowTests {

@@ -7,7 +7,6 @@ import HandoffState
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// Devices on one loop with real loopback sockets. Only discovery and the clock are fakes.
 final class PeersNetwork {

@@ -1,7 +1,6 @@
 import HandoffAccount
 import HandoffDiscovery
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
@@ -10,7 +9,6 @@ import HandoffTestSupport
 import HandoffTransport
 import LoopIO
 import Testing
-import Timing
 
 /// One device of a `PeersNetwork`: `Peers` on real sockets and a state folder. This class takes the
 /// place of the rest of the daemon.

@@ -1,7 +1,6 @@
 import Glibc
 import HandoffCrypto
 import HandoffStreams
-import HandoffTLS
 import LoopIO
 import Testing
 

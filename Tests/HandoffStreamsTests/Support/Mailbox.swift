@@ -1,7 +1,7 @@
 import Dispatch
+import HandoffModel
 import LoopIO
 import Testing
-import Timing
 
 /// Reports of other threads to a test, in order.
 final class Mailbox<Value: Sendable>: Sendable {

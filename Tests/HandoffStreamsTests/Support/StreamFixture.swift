@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
+import HandoffCrypto
 import HandoffStreams
-import HandoffTLS
 import HandoffTestSupport
 import LoopIO
 import Testing

@@ -5,7 +5,6 @@ import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// Whole daemons on one loop, which belongs to the test's thread. Sockets, state folders and
 /// control connections are real. Only discovery and time are simulated.

@@ -1,8 +1,6 @@
 import HandoffCrypto
 import HandoffDaemon
 import HandoffPairing
-import HandoffPairingService
-import HandoffTLS
 import HandoffTransport
 import LoopIO
 

@@ -2,11 +2,11 @@ import Glibc
 import HandoffAccount
 import HandoffCrypto
 import HandoffDaemon
+import HandoffModel
 import HandoffState
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 extension TestDevice {
     /// Makes storing an account fail, by a folder in place of the file that each new version is

@@ -1,17 +1,12 @@
 import Glibc
-import HandoffConfiguration
 import HandoffControl
-import HandoffControlServer
 import HandoffDaemon
-import HandoffDesktopClient
 import HandoffDiscovery
 import HandoffJSON
-import HandoffLog
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
-import Timing
 
 /// A device of a `Fleet`: a whole daemon, its state folder, and its control socket.
 final class TestDevice {

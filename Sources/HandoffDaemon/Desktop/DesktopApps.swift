@@ -1,0 +1,132 @@
+import HandoffControl
+package import HandoffHandlers
+import HandoffJSON
+package import HandoffModel
+package import LoopIO
+
+/// Receives changes of the installed apps. Called on the daemon's loop.
+package protocol DesktopAppsDelegate: AnyObject {
+    /// Stores the history after new claims.
+    func store(_ claims: ClaimHistory)
+    /// The app that would open an activity may have changed.
+    func installedAppsChanged()
+}
+
+/// The installed apps, as reported by the desktop service, and their start. Lives on the daemon's
+/// loop.
+package final class DesktopApps {
+    private let log: Logger
+    private let desktop: DesktopLink?
+    private weak var delegate: (any DesktopAppsDelegate)?
+    private var following: DesktopLink.Following?
+    private var apps = InstalledApps()
+
+    /// - Parameters:
+    ///   - desktop: Nil if there is no desktop. Then only apps that attach are known.
+    ///   - history: The stored history of which app first claimed a type or site.
+    package init(
+        log: Logger, desktop: DesktopLink?, history: ClaimHistory, delegate: any DesktopAppsDelegate
+    ) {
+        self.log = log
+        self.desktop = desktop
+        self.delegate = delegate
+        apps.registry.history = history
+    }
+
+    /// The installed apps, including those that the user has disabled.
+    package var registry: HandlerRegistry { apps.registry }
+    /// Unusable files, each with its error.
+    package var problems: Set<String> { apps.problems }
+
+    /// Starts following the installed apps.
+    package func start() {
+        following = desktop?.follow(.followApps) { [weak self] in self?.received($0) }
+    }
+
+    /// Stops following.
+    package func stop() {
+        following = nil
+    }
+
+    /// Sets the apps that the user has disabled.
+    package func setDisabled(_ disabled: Set<AppID>) {
+        apps.registry.disabled = disabled
+    }
+
+    private func received(_ update: DesktopLink.News) {
+        // A lost connection does not change the installed apps.
+        guard case .reply(let fields) = update else { return }
+        do throws(VarlinkError) {
+            var next = try InstalledApps(json: fields)
+            next.registry.disabled = apps.registry.disabled
+            next.registry.history = apps.registry.history
+            if next.registry.history.take(next.registry.handlers) {
+                delegate?.store(next.registry.history)
+            }
+            let isChanged = next.registry != apps.registry
+            apps = next
+            if isChanged { delegate?.installedAppsChanged() }
+        } catch {
+            log.error("Cannot read the installed apps", ["error": "\(error)"])
+        }
+    }
+
+    // MARK: - Starting
+
+    /// Starts an app.
+    ///
+    /// - Parameters:
+    ///   - type: The activity type to continue.
+    ///   - token: The activation token that lets the app come to the front.
+    ///   - completion: Called once, when the launcher has ended or is still running after three
+    ///     seconds.
+    package func launch(
+        _ handler: Handler, for type: ActivityType, token: ActivationToken? = nil,
+        completion: @escaping (Result<Void, StartFailure>) -> Void
+    ) {
+        log.notice("Starting an app", ["app": handler.id.text])
+        var parameters: JSONObject = ["app": .string(handler.id.text), "type": .string(type.text)]
+        if let token { parameters["token"] = .string(token.text) }
+        call(.startApp, parameters, completion)
+    }
+
+    /// Opens a page in the user's browser.
+    ///
+    /// - Parameters:
+    ///   - token: The activation token that lets the browser come to the front.
+    ///   - completion: Called once, when the opener has ended or is still running after three
+    ///     seconds.
+    package func open(
+        _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, StartFailure>) -> Void
+    ) {
+        var parameters: JSONObject = ["url": .string(page.argument)]
+        if let token { parameters["token"] = .string(token.text) }
+        call(.openPage, parameters, completion)
+    }
+
+    /// Opens a file or folder with the user's program for it, or shows it in its folder.
+    ///
+    /// - Parameters:
+    ///   - path: An absolute path.
+    ///   - token: The activation token that lets the program come to the front.
+    ///   - completion: Called once, when the opener has ended or is still running after three
+    ///     seconds.
+    package func openFile(
+        _ path: String, shows: Bool, token: ActivationToken?, completion: @escaping (Result<Void, StartFailure>) -> Void
+    ) {
+        var parameters: JSONObject = ["path": .string(path), "shows": .bool(shows)]
+        if let token { parameters["token"] = .string(token.text) }
+        call(.openFile, parameters, completion)
+    }
+
+    private func call(
+        _ method: DesktopMethod, _ parameters: JSONObject, _ completion: @escaping (Result<Void, StartFailure>) -> Void
+    ) {
+        guard let desktop else {
+            return completion(.failure(StartFailure(message: "this device has no desktop to start apps on")))
+        }
+        desktop.call(method, parameters) { result in
+            completion(result.map { _ in () }.mapError { StartFailure(message: $0.message) })
+        }
+    }
+}
