@@ -111,7 +111,7 @@ extension AccountService {
     func leaveAccount(completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void) {
         guard let state = accountStore.state else { return completion(.failure(AccountStore.Refusal.noAccount)) }
         guard state.view.isLive(accountStore.deviceID) else {
-            return core.resetIdentity(told: [], completion: completion)
+            return core.resetIdentity(notified: [], completion: completion)
         }
         var notified: Set<DeviceID> = []
         accountStore.leave { [peers] state, done in
@@ -121,7 +121,7 @@ extension AccountService {
             }
         } completion: { [core] result in
             switch result {
-            case .success: core.resetIdentity(told: notified, completion: completion)
+            case .success: core.resetIdentity(notified: notified, completion: completion)
             case .failure(let error): completion(.failure(error))
             }
         }

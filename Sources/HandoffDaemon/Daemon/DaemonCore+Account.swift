@@ -60,10 +60,10 @@ extension DaemonCore {
     /// next core starts.
     ///
     /// - Parameters:
-    /// - told: the members that know that this device has left.
+    /// - notified: the members that know that this device has left.
     /// - completion: receives these members, before the next core starts.
     func resetIdentity(
-        told: Set<DeviceID>, completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void
+        notified: Set<DeviceID>, completion: @escaping (Result<Set<DeviceID>, any Error>) -> Void
     ) {
         worker.run({ [folder = stored.folder] in try folder.resetIdentity() }, on: loop) { [weak self] result in
             guard let self else { return }
@@ -72,7 +72,7 @@ extension DaemonCore {
                 let next = stored.renewed(
                     identity: identity, boot: boot, peers: peersFile, apps: appSwitches,
                     claims: installed.registry.history, switches: switches.switches, networks: networks.trust.known)
-                completion(.success(told))
+                completion(.success(notified))
                 // After the reply, which is sent while the connections of the clients end.
                 loop.later { [weak self] in self?.onLeft?(next) }
             case .failure(let error):
