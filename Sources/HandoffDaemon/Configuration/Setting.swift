@@ -22,8 +22,8 @@ package struct Setting: Sendable {
 
     package let applies: Application
 
-    /// The description in the shipped file and the manual page, in lines of these. Empty means that
-    /// the text of the setting before it describes this one, too.
+    /// The description in the shipped file and the manual page, wrapped as in the file. Empty means
+    /// that the description of the previous setting applies to this one, too.
     package let summary: String
 
     /// The allowed values, as the end of an error message.

@@ -9,7 +9,7 @@ struct SettingType<Value: Sendable>: Sendable {
     /// Returns nil for text that is not allowed.
     let parse: @Sendable (String) -> Value?
 
-    /// Returns the text of a value. It is empty for the value that an empty text stands for.
+    /// Returns the text of a value; empty for nil, which has no text.
     let text: @Sendable (Value) -> String
 }
 
