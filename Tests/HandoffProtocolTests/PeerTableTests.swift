@@ -38,7 +38,7 @@ import Testing
         func announcement(_ seq: UInt32) throws -> Announcement {
             try #require(
                 Announcement(
-                    deviceID: device, position: Position(boot: 100, seq: seq), port: 24863, kind: .laptop,
+                    deviceID: device, position: Position(generation: 100, seq: seq), port: 24863, kind: .laptop,
                     rosterDigest: [UInt8](repeating: 0, count: 8), listSeq: 0, activities: [activity]))
         }
         _ = try advert(&table, try announcement(0), at: 10_000)
