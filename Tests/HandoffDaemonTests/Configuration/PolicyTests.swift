@@ -89,7 +89,7 @@ import Testing
 
     @Test
     func `the shipped policy forbids nothing and names every key`() throws {
-        let path = #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/config/policy.conf"
+        let path = #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" } + "/config/policy.conf"
         let bytes = try #require(try ConfigurationReader.read(path))
         var policy = Policy()
         try PolicyLoader.add(bytes, path: path, to: &policy)

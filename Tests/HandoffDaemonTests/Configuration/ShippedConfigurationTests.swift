@@ -8,7 +8,7 @@ import Testing
 @Suite struct ShippedConfigurationTests {
     /// A file of this working copy.
     static func path(_ name: String) -> String {
-        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/\(name)"
+        #filePath.split(separator: "/").dropLast(4).reduce("") { "\($0)/\($1)" } + "/\(name)"
     }
 
     static let path = path("config/handoffd.conf")
