@@ -3,8 +3,7 @@ import HandoffModel
 package import LoopIO
 
 /// Keeps an app attached to the daemon across restarts of the daemon. When the connection ends, it
-/// attaches again, with increasing pauses. Used on the loop's thread; `publish` and `handle` of
-/// `handoffctl` use it.
+/// attaches again, with increasing pauses. Used on the loop's thread.
 ///
 /// ```
 ///          start / connect, Attach        attached / second connection for calls
@@ -17,10 +16,10 @@ package import LoopIO
 ///                                           60 s; back to 0.1 s after an attachment of 5 s
 /// ```
 ///
-/// - The first attempt is not repeated: a daemon that is not running, a lost connection or an event
-///   before `attached` is then a failure, because the user of a command expects a result. Later a
-///   daemon that is not running is not a failure, since daemons are updated while apps run. A
-///   daemon that refuses the app is always a failure.
+/// - The first attempt is not repeated: a daemon that is not running, or a lost connection, is then
+///   a failure, because the user of a command expects a result. Later they are not failures, since
+///   daemons are updated while apps run. A daemon that refuses the app, or sends an event before
+///   `attached`, is always a failure.
 /// - While it waits, it watches the folder of the socket (`DaemonWait`), and therefore detects a
 ///   daemon that starts without attempts in between. If the folder cannot be watched, attempts stay
 ///   5 s apart.

@@ -45,7 +45,7 @@ package final class BrowserHost {
 
     /// - Parameters:
     ///   - app: The id that the browser attaches with.
-    ///   - say: Sends a message to the extension.
+    ///   - post: Sends a message to the extension.
     package init(loop: EventLoop, places: HostPlaces, app: String, post: @escaping (HostMessage) -> Void) {
         self.loop = loop
         self.places = places

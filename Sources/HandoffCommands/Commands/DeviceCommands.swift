@@ -9,8 +9,8 @@ package struct DevicesCommand: Command {
     package static let specification = CommandSpecification(
         words: ["devices"], summary: "list the devices of the account",
         details: """
-            Lists the name, the kind, whether it is this device, reachable or not, and the beginning of the id. The
-            last column warns that the device has not received the latest account key, that its pairing was not
+            Shows the name and kind of each device, whether it is this device, online or offline, and the beginning of
+            its id. The last column warns that the device has not received the latest account key, that its pairing was not
             finished (run handoffctl join there again, or remove it), or that its name looks like another's: they
             differ only in case, spaces and invisible characters. A device announces that its machine is about to
             sleep: 'asleep since 14:02'. If no other device has replied for a day, a message on standard error states

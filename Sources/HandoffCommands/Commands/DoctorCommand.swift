@@ -16,8 +16,8 @@ package struct DoctorCommand: Command {
               account    this device is in an account
               switches   restrictions of advertising and receiving by the user, the configuration, the administrator or
                          the screen
-              network    an interface is up and has an address; the configured interfaces exist; its packets have at
-                         least 1,280 bytes (MTU), which the record needs by which other devices find this one
+              network    an interface is up and has an address; the configured interfaces exist; its MTU is at
+                         least 1,280 bytes, which the record that other devices use to find this one requires
               discovery  the discovery in use, whether Avahi announces this device, and whether it allows other
                          programs to use multicast DNS
               port       the daemon listens

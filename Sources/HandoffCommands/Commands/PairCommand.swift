@@ -18,7 +18,7 @@ package struct PairCommand: Command {
                     + "\(Limits.pairingWindowLifetime.components.seconds))"),
         ],
         details: """
-            Opens a window of three minutes and shows the 8 digits, on a terminal the link, and the address that the
+            Opens a window of \(Limits.pairingWindowLifetime.components.seconds) s and shows the \(Limits.pairingCodeDigits) digits, on a terminal the link, and the address that the
             new device connects to, for handoffctl join --peer if it does not find this device automatically. On the
             new device, run handoffctl join and type the digits, or open the link there or paste it. The link contains
             a longer secret. Both are valid for one device. Ctrl-C, and the answer no, close the window earlier.

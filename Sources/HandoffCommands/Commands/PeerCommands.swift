@@ -8,7 +8,8 @@ package struct PeerAddCommand: Command {
         words: ["peer", "add"], operands: [.one("HOST:PORT")],
         summary: "add the fixed address of a device that multicast does not reach",
         details: """
-            The address is called directly, for networks that multicast does not cross. It is kept across restarts. Put
+            The daemon connects to the address directly, for networks that multicast does not cross. It is kept across
+            restarts. Put
             IPv6 addresses in brackets: [2001:db8::1]:24863. A link-local address needs its interface:
             [fe80::1%eth0]:24863. Without it the address is refused.
 

@@ -12,7 +12,7 @@ package struct WhyCommand: Command {
             Checks each step of the path of an activity, in order: the account, the other device, the network, the
             switches of this device, the offer, the app that opens it, and whether its notification is shown. For a
             device, all its offers are checked. Each line is a check in the form of handoffctl doctor, also with
-            --json. Exit status 0: no problem found. 1: a problem was found; the output says how to fix it.
+            --json. Exit status 0: no problem found. 1: a problem was found; the output shows how to fix it.
             """,
         example: "handoffctl why laptop")
 

@@ -22,14 +22,14 @@ extension Doctor {
                 remedy: "\(remedy) (on both)")
         }
         switch facts.machine.clockIsSynchronized {
-        case true?: return DoctorCheck("clock", .ok, "the clock is synchronized")
+        case true?: return DoctorCheck("clock", .ok, "the clock is synchronised")
         case false?:
             return DoctorCheck(
-                "clock", .warning, "the clock is not synchronized: pauses may end at the wrong time",
+                "clock", .warning, "the clock is not synchronised: pauses may end at the wrong time",
                 remedy: remedy)
         case nil:
             return DoctorCheck(
-                "clock", .warning, "cannot tell whether the clock is synchronized",
+                "clock", .warning, "cannot tell whether the clock is synchronised",
                 remedy: "check with: timedatectl status")
         }
     }

@@ -81,7 +81,7 @@ package struct UsageError: Error, Equatable, Sendable {
         UsageError("'\(shortened(url))' is a file URL; use the path of the file instead", command: command)
     }
 
-    /// Truncates a long value to a recognizable prefix.
+    /// Truncates a long value to a recognisable prefix.
     private static func shortened(_ text: String) -> String {
         text.utf8.count > 200 ? text.prefix(utf8Count: 200) + "…" : text
     }

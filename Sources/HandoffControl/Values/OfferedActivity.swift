@@ -1,7 +1,7 @@
 package import HandoffJSON
 package import HandoffModel
 
-/// An activity on offer by another device, as clients receive it.
+/// An activity that another device offers, as clients receive it.
 package struct OfferedActivity: DirectControlValue {
     /// Its id, which is valid until the other device withdraws it.
     package var id: ActivityID

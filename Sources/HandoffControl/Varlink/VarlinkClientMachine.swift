@@ -13,9 +13,9 @@
 /// - A call with `oneway` waits for nothing.
 /// - Bytes after the reply to an upgrade are the start of the raw stream, and are part of
 ///   `upgraded`.
-/// - These are errors of the caller and trap: a call or `received` after an upgrade, a call after
-///   one with `upgrade`, a call after the end. `received`, `lost` and `end` in `closed`, and `lost`
-///   and `end` in `upgraded`, have no effect.
+/// - These are errors of the caller and trap: a call, `received` or `receivedEnd` after an upgrade,
+///   a call after one with `upgrade`, a call after the end. `received`, `receivedEnd`, `lost` and
+///   `end` in `closed`, and `lost` and `end` in `upgraded`, have no effect.
 package struct VarlinkClientMachine: Sendable {
     /// An action for the driver, to be performed in order after the machine returns.
     package enum Action: Sendable, Equatable {

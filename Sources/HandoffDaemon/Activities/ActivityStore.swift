@@ -16,10 +16,11 @@ import LoopIO
 ///   └──────────────────────────────► ended ◄──────────────────────────────────────────────┘
 /// ```
 ///
-/// An activity ends with `invalidate` and with its session. While it is current, it also ends when
-/// it expires or is not updated for the configured time; while it is only published, as the 65th of
-/// its session, if its last use is the oldest. In these cases `withdrawn` reports it. A handle does
-/// not change. An offered id ends permanently with its withdrawal.
+/// An activity ends with `invalidate` and with its session. It also ends when the user withdraws it;
+/// while it is current, when it expires or is not updated for the configured time; and while it is
+/// only published, when a 65th of its session is published and its last use is the oldest. In these
+/// cases `withdrawn` reports it. A handle does not change. An offered id ends permanently with its
+/// withdrawal.
 ///
 /// A second state tracks whether the daemon must request the activity's content from its owner:
 ///
@@ -27,7 +28,7 @@ import LoopIO
 ///        update(needsSave)           occasion
 /// clean ───────────────────► needed ───────────► requested
 ///   ▲                          ▲                    │   │
-///   │                          └── 1 s, no answer ──┘   │
+///   │                          └── timeout ─────────┘   │
 ///   └──────────── AnswerSave (needed, if it has needsSave)
 /// ```
 ///

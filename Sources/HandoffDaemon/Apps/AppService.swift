@@ -174,7 +174,8 @@ final class AppService {
     }
 
     /// Requests a save from the owner of an activity if it has unsaved changes. Calls `completion`
-    /// when the owner has answered or its time is over; immediately if no request is pending.
+    /// when the owner has answered, the request has timed out, or the activity has been resigned or
+    /// has ended; immediately if no request is pending.
     func save(_ id: ActivityID, completion: @escaping () -> Void) {
         apply(store.requestSave(of: id, now: loop.now))
         guard store.activity(id)?.saveRequested != nil else { return completion() }

@@ -36,7 +36,8 @@ final class SaveRequests {
         if let completion { pending[id]?.waiting.append(completion) }
     }
 
-    /// Ends a request that was answered or has timed out, or whose activity has ended.
+    /// Ends a request that was answered or has timed out, or whose activity was resigned or has
+    /// ended.
     func end(_ id: ActivityID) {
         guard let ended = pending.removeValue(forKey: id) else { return }
         ended.timer.cancel()

@@ -13,14 +13,17 @@ import LoopIO
 ///
 /// A request for an activity is answered
 ///
-/// - with `unknownActivity` if the id is not offered,
-/// - with `rejected` if the device already waits for the same activity,
+/// - with `unknownActivity` if the id is not offered to the device,
+/// - with `paused` if advertising to the device or of the activity's type is not allowed,
 /// - immediately with the payload if the activity has no unsaved changes, or its owner accepts no
 ///   requests (`Publish` without a session),
 /// - otherwise with the payload after the owner's answer to a save request (`AppService.save`), or
-///   after 1 s with the last saved state. `ActivityStore` has the states of such a request,
-/// - with `ownerGone` if the activity is withdrawn in the meantime,
-/// - with `requiredKeysMissing` if the payload lacks a required key.
+///   after the save timeout (`save-answer`, 1 s by default) with the last saved state,
+/// - with `ownerGone` if the activity is no longer on offer by then,
+/// - with `otherVersion`, `requiredKeysMissing` or `tooLarge` if the payload must not be sent.
+///
+/// A second request of a device for the same activity replaces the first, which is answered with
+/// `rejected`. `ActivityStore` has the states of a save request.
 final class HandoverService {
     /// Sends the response to a request; called exactly once.
     typealias Response = (PeerResponse.Outcome) -> Void
@@ -46,7 +49,7 @@ final class HandoverService {
 
     private let log: Logger
     /// The name of this device in failures.
-    private let name: String
+    private var name: String { accountStore.snapshot.label(of: accountStore.deviceID) }
     private let accountStore: AccountStore
     private let peers: Peers
     private let switches: SwitchController
@@ -60,11 +63,10 @@ final class HandoverService {
     private var handovers: [ActivityID: Handover] = [:]
 
     init(
-        log: Logger, name: String, accountStore: AccountStore, peers: Peers, switches: SwitchController,
+        log: Logger, accountStore: AccountStore, peers: Peers, switches: SwitchController,
         apps: AppService, streams: StreamService, history: History
     ) {
         self.log = log
-        self.name = name
         self.accountStore = accountStore
         self.peers = peers
         self.switches = switches

@@ -11,7 +11,7 @@ import LoopIO
 final class AccountService {
     unowned let core: DaemonCore
     let loop: EventLoop
-    /// The name of this device if the account has none.
+    /// The name of this device while it is in no account, and in an account that it creates.
     let name: String
     let accountStore: AccountStore
     let peers: Peers
@@ -118,7 +118,7 @@ final class AccountService {
     func leave(_ call: ControlCall) throws {
         leaveAccount { result in
             switch result {
-            case .success(let told): call.reply(["told": .array(told.sorted().map { .string($0.hex) })])
+            case .success(let notified): call.reply(["told": .array(notified.sorted().map { .string($0.hex) })])
             case .failure(let error): call.fail(error)
             }
         }

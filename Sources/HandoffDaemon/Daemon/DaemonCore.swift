@@ -142,7 +142,7 @@ final class DaemonCore {
         file: HistoryFile(stored.folder), wallClock: wallClock)
 
     private(set) lazy var handover: HandoverService = HandoverService(
-        log: log, name: name, accountStore: accountStore, peers: peers, switches: switches, apps: apps,
+        log: log, accountStore: accountStore, peers: peers, switches: switches, apps: apps,
         streams: streams, history: history)
 
     private(set) lazy var apps: AppService = AppService(

@@ -16,7 +16,7 @@ package struct PairingLimits: Sendable {
     package var settling: Duration = .seconds(3)
     /// Time limit of an attempt to join: as long as a window can be open.
     package var join: Duration = Limits.pairingWindowLifetime
-    /// Delay before a joiner calls the same inviter again: first and maximum.
+    /// Delay before a joiner calls the same inviter again: minimum and maximum.
     package var retry: (minDelay: Duration, maxDelay: Duration) = (.milliseconds(50), .seconds(1))
 
     /// Creates the limits of the protocol.

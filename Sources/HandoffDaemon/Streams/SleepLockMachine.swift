@@ -2,7 +2,7 @@ package import HandoffModel
 import LoopIO
 
 /// Determines when the machine is kept awake: while bytes of streams move, and a short time after.
-/// Driven by `SleepLock`, which calls systemd-logind on the worker.
+/// Driven by `SleepLock`, which requests the lock from systemd-logind through `handoff-desktop`.
 ///
 /// ```
 ///        moved / ask              given / wake
@@ -11,12 +11,13 @@ import LoopIO
 ///  │ refused: no request  │                       │ 5 s without a byte / release
 ///  │ for 30 s             │                       │
 ///  └──────────────────────┴───────────────────────┘
-///                 every state: stop ──► stopped
+///        every state: stop ──► stopped (held / release)
 /// ```
 ///
-/// - Bytes that move in `asking` and `held` extend the need for the lock to 5 s from then. At the
-///   deadline in `held`, the machine wakes again later if bytes have moved since.
-/// - A lock that is granted when it is no longer needed, or in `idle` or `stopped`, is released.
+/// - Bytes that move in `asking` and `held` extend the need for the lock to 5 s from then. The
+///   deadline in `held` is extended if bytes have moved since.
+/// - A lock that is granted when it is no longer needed, or in any state other than `asking`, is
+///   released.
 ///
 /// A slow transfer keeps the machine awake as long as a byte moves every five seconds. Without
 /// logind no lock is held, and the log reports this once, at level debug.

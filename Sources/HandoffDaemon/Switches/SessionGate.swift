@@ -3,8 +3,9 @@ package import HandoffModel
 import LoopIO
 
 /// Determines whether the user's sessions allow advertising. Plain values with time as a parameter.
-/// Driven by `SessionWatch`, which follows the user's sessions with `LoginSessions`
-/// (org.freedesktop.login1 on the system bus).
+/// Driven by `SessionWatch`, which receives the user's sessions from `handoff-desktop`
+/// (`DesktopSessions`). That program follows org.freedesktop.login1 on the system bus
+/// (`LoginSessions`).
 ///
 /// A locked or idle screen means that the user is away. After a while nothing is advertised. Only
 /// the user's graphical sessions count (`x11`, `wayland`, `mir`, of class `user`, not closing), all

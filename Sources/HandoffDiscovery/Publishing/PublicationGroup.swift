@@ -13,8 +13,8 @@ package enum PublicationGroup: Hashable, Sendable {
     /// of this range, so that an observer of the link cannot match a new label to an old one by the
     /// time.
     package static let labelLifetime: ClosedRange<UInt32> = 900...1200
-    /// The lifetime of PTR and TXT records in seconds, at most that of the instance name. It limits how long other devices keep the records of a publisher that was killed
-    /// and sent no goodbye.
+    /// The lifetime of PTR and TXT records in seconds, at most that of the instance name. It limits
+    /// how long other devices keep the records of a publisher that was killed and sent no goodbye.
     package static let instanceLifetime = labelLifetime.lowerBound
     /// The lifetime of SRV and address records in seconds (RFC 6762 section 10).
     package static let hostLifetime: UInt32 = 120

@@ -36,7 +36,7 @@ package struct OptionSpecification: Sendable, Equatable {
 }
 
 /// The name of a value in help and usage lines: `TEXT`. A program defines placeholders with a
-/// meaning as static members, by which shell completion recognizes them.
+/// meaning as static members, by which shell completion recognises them.
 package struct Placeholder: Sendable, Equatable, ExpressibleByStringLiteral {
     package let text: String
     /// Distinguishes values that are shown alike but have different completions.
