@@ -91,6 +91,13 @@ struct JSONOracleTests {
         #expect(accepted > 500)
     }
 
+    @Test func `both parsers read forty levels`() throws {
+        let text = String(repeating: "[", count: 40) + String(repeating: "]", count: 40)
+        for (own, byJansson) in Self.parse(text, limits: JSONLimits(bytes: 1000, depth: 50)) {
+            #expect(try #require(own) == #require(byJansson))
+        }
+    }
+
     @Test(arguments: 1...12)
     func `both parsers apply the same limits`(number: Int) {
         let values = [

@@ -213,7 +213,7 @@ def store_editing(stage):
     there.wait(".*Compass & Rose.*")
 
 
-@test("MapViewer: favourites are synchronized outside Handoff, in their own file")
+@test("MapViewer: favourites are synchronised outside Handoff, in their own file")
 def favourites(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     shared = os.path.join(stage.folder, "synchronised")
