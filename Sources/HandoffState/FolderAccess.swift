@@ -98,8 +98,8 @@ struct FolderAccess: ~Copyable {
         try SystemCall.flush(number)
     }
 
-    private static let synchronizedFiles = "synchronized files"
-    private static let synchronizedFolders = "synchronized folders"
+    private static let synchronizedFiles = "synchronised files"
+    private static let synchronizedFolders = "synchronised folders"
 
     /// The size of a file in bytes (fstatat(2)), or nil if it does not exist.
     func size(_ name: String) throws(Errno) -> Int? {

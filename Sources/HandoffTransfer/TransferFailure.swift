@@ -122,7 +122,7 @@ extension TransferFailure {
     static func stored(_ path: String, _ error: Errno) -> TransferFailure {
         TransferFailure(
             .stored,
-            "\(path) is complete, but may be lost in a power failure: cannot synchronize its folder: \(error)")
+            "\(path) is complete, but may be lost in a power failure: cannot synchronise its folder: \(error)")
     }
 
     /// The other device sent data that violates the protocol.

@@ -107,7 +107,7 @@ import Testing
             return -1
         }
         try stored.folder.store(generation: 5)
-        #expect(stored.folder.limitations == ["synchronized folders (\(Errno(rawValue: error)))"])
+        #expect(stored.folder.limitations == ["synchronised folders (\(Errno(rawValue: error)))"])
         try stored.folder.appendHistory(Array("{}\n".utf8), limit: 100)
         #expect(folder.read("history") == Array("{}\n".utf8))
     }

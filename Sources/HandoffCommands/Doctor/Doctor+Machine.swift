@@ -29,7 +29,7 @@ extension Doctor {
                 remedy: remedy)
         case nil:
             return DoctorCheck(
-                "clock", .warning, "cannot tell whether the clock is synchronised",
+                "clock", .warning, "cannot determine whether the clock is synchronised",
                 remedy: "check with: timedatectl status")
         }
     }
