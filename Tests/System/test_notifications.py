@@ -126,7 +126,7 @@ def another_opener(stage):
         raise Skip("the machine is too slow: the change is shown before the action can be chosen", optional=True)
     expect(len(shown) == 5, f"it was already shown: {shown[5:]}")
     desk.server.choose(notification["id"], "default", TOKEN)
-    desk.server.one(summary="Could not continue 5", body="Something else would open it now than the notification said")
+    desk.server.one(summary="Could not continue 5", body="It has changed, and would now open in another app than the notification named")
     expect(not os.path.exists(desk.played) and not os.path.exists(other), "an app was started")
 
 

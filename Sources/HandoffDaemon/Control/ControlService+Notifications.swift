@@ -18,7 +18,7 @@ extension ControlService: NotificationServiceDelegate {
         if let present = offered(offer.activity, by: offer.device),
             NotificationOffer(present)?.opener != offer.opener
         {
-            return completion("it has changed, and no longer opens in what the notification named")
+            return completion("it has changed, and would now open in another app than the notification named")
         }
         let caller = NotificationContinuation(completion)
         do {
