@@ -214,6 +214,8 @@ class Dialog(Adw.Window):
         for changed in ("notify::gtk-xft-dpi", "notify::gtk-font-name"):
             self._fit_at(Gtk.Settings.get_default(), changed)
         self.connect("map", lambda _: self.fit())
+        self._refits = 0
+        self.connect("notify::default-height", lambda *_: GLib.idle_add(self._refit))
         keys = Gtk.ShortcutController()
         keys.add_shortcut(Gtk.Shortcut(
             trigger=Gtk.ShortcutTrigger.parse_string("Escape"), action=Gtk.NamedAction.new("window.close")))
@@ -234,6 +236,7 @@ class Dialog(Adw.Window):
             box.append(each)
         self._place.set_child(box)
         self._actions.set_child(_button_row(*actions))
+        self._refits = 0
         self.fit()
         if focus:
             focus.grab_focus()
@@ -253,6 +256,16 @@ class Dialog(Adw.Window):
         limit = max(0, min([_MAX_DIALOG_CONTENT, *(each - _AROUND_DIALOG for each in screens)]) - above)
         self._scrolled.set_min_content_height(min(height, limit))
         self.set_default_size(wanted, -1)
+        return GLib.SOURCE_REMOVE
+
+    def _refit(self) -> bool:
+        """Requests the height again if the window system has confirmed an earlier, smaller one after the request.
+
+        It may insist on its size, so the height is requested at most three times for a content.
+        """
+        if self.get_mapped() and self._refits < 3 and self.get_height() < self.measure(Gtk.Orientation.VERTICAL, -1)[0]:
+            self._refits += 1
+            self.fit()
         return GLib.SOURCE_REMOVE
 
 
