@@ -50,14 +50,13 @@ package struct ContinueCommand: Command {
             is on the disk.
 
             If the transfer is interrupted because a network or a daemon failed, the command continues the activity
-            again and resumes at the same position as long as bytes arrive. It gives up after --timeout without
-            progress (with --output, the default is 2 minutes). In that case, and after Ctrl-C (status 130), the
-            received part of a file or folder is kept for 14 days: run the same command again to continue. On a terminal, the last
-            line shows the received amount, the speed and the remaining time. A folder is
-            sent again completely if anything in it that was sent has changed. Content from a standard input, or from a
-            file without a size, as in /proc, starts again. If the connection is interrupted so often that far more has
-            to be compared than arrives, the command ends as well. A stream to standard output that was interrupted in
-            the middle is a failure.
+            again and resumes at the same position as long as bytes arrive. It gives up after --timeout without progress
+            (with --output, the default is 2 minutes). In that case, and after Ctrl-C (status 130), the received part of
+            a file or folder is kept for 14 days: run the same command again to continue. On a terminal, the last line
+            shows the received amount, the speed and the remaining time. A folder is sent again completely if anything
+            in it that was sent has changed. Content from a standard input, or from a file without a size, as in /proc,
+            starts again. If the connection is interrupted so often that far more has to be compared than arrives, the
+            command ends as well. A stream to standard output that was interrupted in the middle is a failure.
 
             A name that would be hidden, would look like an option or another name, or is invisible is converted: '_'
             before a dot or dash, no invisible characters, one space for a run of blanks. Inside a folder, names arrive

@@ -10,11 +10,11 @@ package struct DevicesCommand: Command {
         words: ["devices"], summary: "list the devices of the account",
         details: """
             Shows the name and kind of each device, whether it is this device, online or offline, and the beginning of
-            its id. The last column warns that the device has not received the latest account key, that its pairing was not
-            finished (run handoffctl join there again, or remove it), or that its name looks like another's: they
-            differ only in case, spaces and invisible characters. A device announces that its machine is about to
-            sleep: 'asleep since 14:02'. If no other device has replied for a day, a message on standard error states
-            that this one may have been removed, and how to find out.
+            its id. The last column warns that the device has not received the latest account key, that its pairing was
+            not finished (run handoffctl join there again, or remove it), or that its name looks like another's: they
+            differ only in case, spaces and invisible characters. A device announces that its machine is about to sleep:
+            'asleep since 14:02'. If no other device has replied for a day, a message on standard error states that this
+            one may have been removed, and how to find out.
 
             With --json, a line for each: id, name, label, kind, self, online, current, unfinished, admittedBy, heard,
             asleepSince. The label is the name as shown elsewhere, with the first digits of the id if another device

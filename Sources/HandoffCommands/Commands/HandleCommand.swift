@@ -32,12 +32,13 @@ package struct HandleCommand: Command {
             to standard output, with --json to standard error. Without --team, only activities without a team match.
 
             With --downloads, only an activity with a file is accepted; with --open-with, one with a page or file that
-            COMMAND can open. Others are refused. The command exits after one activity. The downloads folder is that of the desktop (XDG_DOWNLOAD_DIR of user-dirs.dirs, otherwise ~/Downloads). If the
-            user chose the file in a notification, a notification shows that it was saved, with 'Open' and 'Show in
-            Folder', or why it was not. The COMMAND of --open-with is an Exec line as in a desktop entry, run without a
-            shell: '%u' is replaced by the URL of a page, '%f' by the path of a received file. The daemon itself starts
-            'handle --downloads' for offered files (the manifest dev.handoff1.files, 'Downloads'), and 'handle
-            --open-with' for apps without Handoff support (docs/control-protocol.md, Apps).
+            COMMAND can open. Others are refused. The command exits after one activity. The downloads folder is that of
+            the desktop (XDG_DOWNLOAD_DIR of user-dirs.dirs, otherwise ~/Downloads). If the user chose the file in a
+            notification, a notification shows that it was saved, with 'Open' and 'Show in Folder', or why it was not.
+            The COMMAND of --open-with is an Exec line as in a desktop entry, run without a shell: '%u' is replaced by
+            the URL of a page, '%f' by the path of a received file. The daemon itself starts 'handle --downloads' for
+            offered files (the manifest dev.handoff1.files, 'Downloads'), and 'handle --open-with' for apps without
+            Handoff support (docs/control-protocol.md, Apps).
 
             With --json:
 

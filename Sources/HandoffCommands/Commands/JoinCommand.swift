@@ -13,10 +13,11 @@ package struct JoinCommand: Command {
                 "--peer", .value("HOST:PORT"), "the address of that device, if it is not found automatically")
         ],
         details: """
-            Run handoffctl pair on a device of the account. It shows an \(Limits.pairingCodeDigits)-digit code and a link.
-            This command prompts for either one; the digits can be typed in any groups. From a pipe it reads one line:
-            'echo 12345678 | handoffctl join'. The code cannot be an argument: every user of this machine could read it, and the shell would save it. On a terminal you can
-            correct a wrong code. A code that was rejected before in the same run is not tried again.
+            Run handoffctl pair on a device of the account. It shows an \(Limits.pairingCodeDigits)-digit code and a
+            link. This command prompts for either one; the digits can be typed in any groups. From a pipe it reads one
+            line: 'echo 12345678 | handoffctl join'. The code cannot be an argument: every user of this machine could
+            read it, and the shell would save it. On a terminal you can correct a wrong code. A code that was rejected
+            before in the same run is not tried again.
 
             The other device is searched for in the network, unless the link or --peer contains its address. Its user
             then confirms. A device that was removed from its account leaves that account first and gets a new

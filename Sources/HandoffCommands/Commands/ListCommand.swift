@@ -18,8 +18,8 @@ package struct ListCommand: Command {
             each activity, since when, whether other devices may see it, and which do.
 
             If the list is empty, a message on standard error states the reason, if this device knows it: it is in no
-            account, or Handoff is paused. The message also names devices whose offers are switched off here
-            ('receive off --device'), devices that are asleep and offer nothing until they wake, and, with --mine, those that see
+            account, or Handoff is paused. The message also names devices whose offers are switched off here ('receive
+            off --device'), devices that are asleep and offer nothing until they wake, and, with --mine, those that see
             none of this device's offers.
 
             With --json, a line for each: at least id, type, title, device, deviceName, deviceKind, streams,

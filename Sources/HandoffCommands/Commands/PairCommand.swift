@@ -18,10 +18,11 @@ package struct PairCommand: Command {
                     + "\(Limits.pairingWindowLifetime.components.seconds))"),
         ],
         details: """
-            Opens a window of \(Limits.pairingWindowLifetime.components.seconds) s and shows the \(Limits.pairingCodeDigits) digits, on a terminal the link, and the address that the
-            new device connects to, for handoffctl join --peer if it does not find this device automatically. On the
-            new device, run handoffctl join and type the digits, or open the link there or paste it. The link contains
-            a longer secret. Both are valid for one device. Ctrl-C, and the answer no, close the window earlier.
+            Opens a window of \(Limits.pairingWindowLifetime.components.seconds) s and shows the
+            \(Limits.pairingCodeDigits) digits, on a terminal the link, and the address that the new device connects to,
+            for handoffctl join --peer if it does not find this device automatically. On the new device, run handoffctl
+            join and type the digits, or open the link there or paste it. The link contains a longer secret. Both are
+            valid for one device. Ctrl-C, and the answer no, close the window earlier.
 
             The command reports each wrong guess, with the number of remaining guesses. After five, the digits are
             invalid, and only the link works. After too many recent wrong codes, no digits are shown. When a device

@@ -88,8 +88,8 @@ package struct ResumeCommand: Command {
         words: ["resume"], summary: "offer activities to the other devices again, and show theirs",
         options: [SwitchChange.deviceOption],
         details: """
-            Ends 'pause', 'advertise off' and 'receive off'. Directions that were turned off for one device stay off. See
-            handoffctl help pause for the output.
+            Ends 'pause', 'advertise off' and 'receive off'. Directions that were turned off for one device stay off.
+            See handoffctl help pause for the output.
             """,
         example: "handoffctl resume")
 
