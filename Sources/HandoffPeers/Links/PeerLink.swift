@@ -192,9 +192,11 @@ package final class PeerLink {
     /// within milliseconds.
     var isUnacknowledged: Bool { isEstablished && connection?.isUnacknowledged == true }
 
-    /// Ends the link if the other machine has not acknowledged data that was sent seconds ago. It
-    /// is unreachable then, as when one of the two has another address now.
+    /// Ends the link if the other machine has not acknowledged data. It is unreachable then, as when
+    /// one of the two has another address now. A link of less than a second may just have sent its
+    /// first message, and is left open.
     func endIfUnacknowledged() {
+        guard begun.advanced(by: Self.answerTimeout) <= loop.now else { return }
         if isUnacknowledged { close(.late) }
     }
 

@@ -205,7 +205,7 @@ final class RosterSync {
     /// Sends everything to a device that still differs. Does nothing while no route to it is known.
     private func retry(_ device: DeviceID) {
         guard records[device].exchange.isOpen, pool.snapshot.held != nil else { return }
-        // It has not acknowledged data sent seconds ago. The connection may have ended unnoticed.
+        // The connection may have ended unnoticed.
         pool.established(to: device)?.endIfUnacknowledged()
         if let open = pool.established(to: device) {
             guard records[device].exchange.tries < Self.maxLists else { return }
