@@ -27,20 +27,14 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 
     /// The key does not exist.
     static func unknownKey(_ word: String, path: String, line: Int) -> ConfigurationError {
-        let keys = Setting.all.map(\.key)
-        return ConfigurationError(
-            place: "\(path):\(line)",
-            message: "unknown key '\(shown(word))'" + suggestion(word, among: keys)
-                + "; allowed keys: \(keys.joined(separator: ", "))")
+        unknown("key '\(shown(word))'", word, at: "\(path):\(line)", allowed: Setting.all.map(\.key), as: "keys")
     }
 
     /// A variable with the prefix of settings does not denote one.
     static func unknownVariable(_ name: String) -> ConfigurationError {
-        let names = Setting.all.map(\.variable)
-        return ConfigurationError(
-            place: "environment variable \(shown(name))",
-            message: "unknown setting" + suggestion(name, among: names)
-                + "; allowed variables: \(names.joined(separator: ", "))")
+        unknown(
+            "setting", name, at: "environment variable \(shown(name))", allowed: Setting.all.map(\.variable),
+            as: "variables")
     }
 
     /// The heading does not denote a section of the file.
@@ -63,11 +57,9 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
 
     /// The key of a policy does not exist.
     static func unknownPolicyKey(_ word: String, path: String, line: Int) -> ConfigurationError {
-        let keys = PolicyKey.all.map(\.key)
-        return ConfigurationError(
-            place: "\(path):\(line)",
-            message: "unknown key '\(shown(word))'" + suggestion(word, among: keys)
-                + "; allowed keys in a policy: \(keys.joined(separator: ", "))")
+        unknown(
+            "key '\(shown(word))'", word, at: "\(path):\(line)", allowed: PolicyKey.all.map(\.key),
+            as: "keys in a policy")
     }
 
     /// The value is not allowed for its key in a policy.
@@ -100,6 +92,16 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
     /// The system could not read the file.
     static func unreadableFile(path: String, reason: String) -> ConfigurationError {
         ConfigurationError(place: path, message: "cannot read the file: \(reason)")
+    }
+
+    /// The word is not one of those that are allowed at its place.
+    private static func unknown(
+        _ what: String, _ word: String, at place: String, allowed: [String], as title: String
+    ) -> ConfigurationError {
+        ConfigurationError(
+            place: place,
+            message: "unknown \(what)" + suggestion(word, among: allowed)
+                + "; allowed \(title): \(allowed.joined(separator: ", "))")
     }
 
     /// Returns `, did you mean 'word'?`, or an empty text if no word is similar.

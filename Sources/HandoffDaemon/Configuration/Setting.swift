@@ -33,8 +33,9 @@ package struct Setting: Sendable {
     package let isRepeatable: Bool
 
     /// The default as it is written in the file; empty if there is no text for it.
-    package let defaultText: String
+    package var defaultText: String { formatDefault() }
 
+    private let formatDefault: @Sendable () -> String
     private let read: @Sendable (_ text: String, _ configuration: inout Configuration) -> Bool
     private let copy: @Sendable (_ source: Configuration, _ target: inout Configuration) -> Void
     private let isEqual: @Sendable (Configuration, Configuration) -> Bool
@@ -74,7 +75,7 @@ package struct Setting: Sendable {
     private init<Value: Equatable & Sendable>(
         _ key: String, in section: Section, _ property: Property<Value>,
         allowed: String, isRepeatable: Bool = false, applies: Application, _ summary: String,
-        text: (Value) -> String, read: @escaping @Sendable (String, inout Value) -> Bool
+        text: @escaping @Sendable (Value) -> String, read: @escaping @Sendable (String, inout Value) -> Bool
     ) {
         self.key = key
         self.section = section
@@ -82,7 +83,7 @@ package struct Setting: Sendable {
         self.summary = summary
         self.allowed = allowed
         self.isRepeatable = isRepeatable
-        defaultText = text(Configuration()[keyPath: property])
+        formatDefault = { text(Configuration()[keyPath: property]) }
         self.read = { text, configuration in read(text, &configuration[keyPath: property]) }
         copy = { source, target in target[keyPath: property] = source[keyPath: property] }
         isEqual = { $0[keyPath: property] == $1[keyPath: property] }
