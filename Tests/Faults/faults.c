@@ -29,6 +29,7 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
+#include <time.h>
 #include <unistd.h>
 
 // The kinds of calls: bits of `kinds`. Keep the names and values equal to those in
@@ -52,6 +53,7 @@ enum how {
     FAIL = 3,       // the call fails with `error`
     FAIL_ALL = 4,   // this call and all later ones fail
     POWER = 5,      // everything not synchronised is undone, then SIGKILL, before the call
+    HOLD = 6,       // the call is made only after `target` has changed, as on a slow disk
 };
 
 struct page {
@@ -217,6 +219,11 @@ static int counted(enum kind kind, const char *word, const char *what) {
     atomic_fetch_add(&page->struck, 1);
     if (how == KILL) die();
     if (how == POWER) { lose(); die(); }
+    if (how == HOLD) {
+        while (page->target == target) syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 1000000}, NULL);
+        errno = saved;
+        return 0;
+    }
     if (how == TEAR) { if (kind & (WRITE | SEND | REPLY)) return 2; die(); }
     errno = (int)page->error;
     return 1;

@@ -22,7 +22,7 @@ KINDS = {"create": 1, "write": 2, "truncate": 4, "sync": 8, "rename": 16, "unlin
 FILES = 127
 STREAMS = KINDS["send"] | KINDS["reply"]
 ALL = FILES | STREAMS
-HOW = {"kill": 1, "tear": 2, "fail": 3, "fail all": 4, "power": 5}
+HOW = {"kill": 1, "tear": 2, "fail": 3, "fail all": 4, "power": 5, "hold": 6}
 
 _libraries = {}
 _building = threading.Lock()

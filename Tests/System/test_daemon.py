@@ -14,6 +14,7 @@ import subprocess
 import sys
 import types
 
+from faults import Faults
 from harness import BIN, Failure, Skip, expect, main, run, test
 from streaming import APPS, Connection, Refused
 
@@ -241,6 +242,36 @@ def damaged_files(stage):
                 expect(file.read() == bad, f"{name} {kind} was overwritten")
             damaged += 1
     expect(damaged >= 12, f"too few key files were found in {names}")
+
+
+@test("a clean exit completes the writes that are pending")
+def pending_writes(stage):
+    def create(name, step, how):
+        daemon = stage.daemon(name, start=False)
+        faults = Faults(daemon)
+        daemon.start()
+        faults.arm(step, how)
+        daemon.ctl("account", "create")
+        return daemon, faults
+
+    first, faults = create("first", 0, "hold")
+    expect(first.stop() == 0, "the daemon did not exit cleanly")
+    steps = [line.split(" ", 1)[1] for line in faults.steps()]
+    # The time of the last contact is written after the reply.
+    renamed = next(index for index, what in enumerate(steps, 1) if what.startswith("rename") and "contact" in what)
+    second, faults = create("second", renamed, "hold")
+    while not faults.struck:
+        second.is_well()
+    second.process.terminate()
+    try:
+        # A daemon that does not wait exits within milliseconds. One that waits ends after 2 s.
+        code = second.process.wait(1)
+        raise Failure(f"exited with {code} during a write, and left {sorted(os.listdir(second.state))}")
+    except subprocess.TimeoutExpired:
+        faults.disarm()
+    expect(second.process.wait(20) == 0, "the daemon did not exit cleanly")
+    names = sorted(os.listdir(second.state))
+    expect("contact" in names and not any(name.startswith(".") for name in names), f"left: {names}")
 
 
 @test("a partially written file next to the key files has no effect")
