@@ -71,12 +71,7 @@ let package = Package(
         // Values and protocols, without I/O.
         .target(
             name: "HandoffControl", dependencies: ["HandoffJSON", "HandoffModel"],
-            resources: [
-                .embedInCode("Interfaces/dev.handoff1.varlink"),
-                .embedInCode("Interfaces/dev.handoff1.Control.varlink"),
-                .embedInCode("Interfaces/dev.handoff1.Desktop.varlink"),
-                .embedInCode("Interfaces/org.varlink.service.varlink"),
-            ], swiftSettings: strict),
+            swiftSettings: strict, plugins: ["EmbeddedText"]),
         .target(
             name: "HandoffHandlers", dependencies: ["HandoffControl", "HandoffJSON", "HandoffModel"],
             swiftSettings: strict),
@@ -173,6 +168,7 @@ let package = Package(
             dependencies: [
                 "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "HandoffStreams", "LoopIO",
             ], swiftSettings: strict),
+        .plugin(name: "EmbeddedText", capability: .buildTool()),
         .plugin(name: "HandoffInfo", capability: .buildTool(), dependencies: ["handoff-info"]),
         .executableTarget(name: "handoff-info", swiftSettings: base),
         .executableTarget(
@@ -340,7 +336,9 @@ let package = Package(
 // The fuzzers, built by Fuzz/run alone: they need flags that no other build should carry. Then there is nothing else in the
 // package, so that one `swift build` builds all of them and no more.
 if Context.environment["HANDOFF_FUZZ"] != nil {
-    let fuzz: [SwiftSetting] = common + [.unsafeFlags(["-parse-as-library"])]
+    // With the libraries of the address sanitizer's tests, only the fuzzer itself measures coverage.
+    let both = sanitizer == nil ? [] : ["-sanitize=fuzzer,address"]
+    let fuzz: [SwiftSetting] = base + [.unsafeFlags(["-parse-as-library"] + both)]
     let fuzzers: [(name: String, dependencies: [String])] = [
         (
             "Announcement",
@@ -388,7 +386,8 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         .executableTarget(
             name: "Fuzz\(fuzzer.name)",
             dependencies: ["FuzzSupport"] + fuzzer.dependencies.map { .init(stringLiteral: $0) },
-            path: "Fuzz/Sources/Fuzz\(fuzzer.name)", swiftSettings: fuzz)
+            path: "Fuzz/Sources/Fuzz\(fuzzer.name)", swiftSettings: fuzz,
+            linkerSettings: both.isEmpty ? [] : [.unsafeFlags(both)])
     }
 }
 

@@ -143,13 +143,13 @@ package enum DesktopErrorName: String, Sendable, CaseIterable {
 /// The interface definitions embedded in the program.
 package enum HandoffInterfaces {
     /// For apps: `dev.handoff1`.
-    package static let app = VarlinkInterface(definition: PackageResources.dev_handoff1_varlink)
+    package static let app = VarlinkInterface(definition: EmbeddedText.`dev.handoff1`)
     /// For the user's own tools: `dev.handoff1.Control`.
-    package static let control = VarlinkInterface(definition: PackageResources.dev_handoff1_Control_varlink)
+    package static let control = VarlinkInterface(definition: EmbeddedText.`dev.handoff1.Control`)
     /// The user's desktop, for the daemon only: `dev.handoff1.Desktop`.
-    package static let desktop = VarlinkInterface(definition: PackageResources.dev_handoff1_Desktop_varlink)
+    package static let desktop = VarlinkInterface(definition: EmbeddedText.`dev.handoff1.Desktop`)
     /// Implemented by every service: `org.varlink.service`.
-    package static let service = VarlinkInterface(definition: PackageResources.org_varlink_service_varlink)
+    package static let service = VarlinkInterface(definition: EmbeddedText.`org.varlink.service`)
 
     /// The interfaces served on the control socket.
     package static var onControlSocket: [VarlinkInterface] {

@@ -184,12 +184,18 @@ class Scene:
 class Play:
     """The result of one play of a scene."""
 
-    def __init__(self, scene_class, victim, way, step):
+    def __init__(self, scene_class, victim=None, way=None, step=0):
+        """Without a victim, counts the calls."""
         self.name = f"{scene_class.__name__}, {victim}, {way}, step {step}"
-        self.struck, self.steps, self.error, self.what = False, 0, None, ""
+        self.struck, self.error, self.what, self.calls = False, None, "", {}
         self.stage = Stage(self.name)
         try:
-            self._play(scene_class(self.stage, step), victim, way, step)
+            scene = scene_class(self.stage, step)
+            scene.prepare()
+            if victim is None:
+                self._count(scene)
+            else:
+                self._play(scene, victim, way, step)
         except OutOfTime:
             raise
         except Exception as error:
@@ -203,8 +209,17 @@ class Play:
         finally:
             self.stage.close(keep=self.error is not None)
 
+    def _count(self, scene):
+        for fault in scene.faults.values():
+            fault.disarm()
+            fault.steps()
+            fault.arm(0, kinds=faults.ALL)
+        scene.act()
+        for name, fault in scene.faults.items():
+            fault.suspend()
+            self.calls[name] = [faults.WORDS[line.split(" ", 2)[1]] for line in fault.steps()]
+
     def _play(self, scene, victim, way, step):
-        scene.prepare()
         fault = scene.faults[victim]
         fault.disarm()
         fault.steps()
@@ -216,7 +231,7 @@ class Play:
             if not fault.struck:
                 raise
         fault.suspend()
-        self.struck, self.steps = fault.struck, fault.count
+        self.struck = fault.struck
         seen = fault.steps()
         self.what = next((line for line in seen if line.startswith(f"{step} ")), "not struck")
         fault.disarm()
@@ -238,7 +253,12 @@ def every_step(stage, scene_class, ways=None):
     tracks = [(victim, way) for victim in scene_class.victims for way in ways or scene_class.ways]
     with players() as pool, \
             concurrent.futures.ThreadPoolExecutor(len(tracks)) as runners:
-        running = [runners.submit(one_way, pool, scene_class, *track) for track in tracks]
+        calls = {}
+        if not ALL and not FULL_SAMPLES:
+            counting = pool.submit(Play, scene_class).result()
+            complain([counting])
+            calls = counting.calls
+        running = [runners.submit(one_way, pool, scene_class, *track, calls.get(track[0])) for track in tracks]
         try:
             for done in concurrent.futures.as_completed(running):
                 done.result()
@@ -255,25 +275,29 @@ def players():
     return concurrent.futures.ThreadPoolExecutor(PLAYS, initializer=leave_network)
 
 
-def one_way(pool, scene_class, victim, way):
-    """Injects a fault into one victim in one way, at each step or some, until a play completes without it."""
+def one_way(pool, scene_class, victim, way, calls):
+    """Injects a fault into one victim in one way, at each step or some. Without the kinds of its calls, the end
+    is the first play that completes without a fault."""
     stride = 1 if ALL else WAYS[way].get("stride", 1) * (1 if victim == scene_class.victims[0] else 3)
-    if not ALL and not FULL_SAMPLES:
+    last = MAX_STEPS
+    if calls is not None:
         stride *= 2
+        last = sum(bool(kind & WAYS[way]["kinds"]) for kind in calls)
     # Plays beyond the last step show nothing, so several steps are tried at a time only if there are many.
     width = WIDTH if stride == 1 else 1
     begin, struck, step, is_over = time.monotonic(), 0, random.randint(1, stride), False
-    while not is_over and step < MAX_STEPS:
-        numbers = range(step, step + width * stride, stride)
+    while not is_over and step <= last:
+        numbers = range(step, min(step + width * stride, last + 1), stride)
         done = [future.result() for future in
                 [pool.submit(Play, scene_class, victim, way, number) for number in numbers]]
         complain(done)
         step += width * stride
         struck += sum(play.struck for play in done)
         is_over = not all(play.struck for play in done)
-    expect(is_over, f"{scene_class.__name__}: no end after {step} steps")
-    print(f"   {scene_class.__name__}: {victim}, {way}: {struck} steps, "
-          f"{time.monotonic() - begin:.1f} s", flush=True)
+    expect(is_over or calls is not None, f"{scene_class.__name__}: no end after {step} steps")
+    if struck > 0 or is_over:
+        print(f"   {scene_class.__name__}: {victim}, {way}: {struck} steps, "
+              f"{time.monotonic() - begin:.1f} s", flush=True)
 
 
 def at_random(scene_class, ways):

@@ -19,6 +19,8 @@ from harness import ROOT, Failure, Skip, expect
 
 KINDS = {"create": 1, "write": 2, "truncate": 4, "sync": 8, "rename": 16, "unlink": 32, "lock": 64, "send": 128,
          "reply": 256}
+# The words of the log of calls.
+WORDS = {**KINDS, "make": KINDS["create"], "link": KINDS["rename"]}
 FILES = 127
 STREAMS = KINDS["send"] | KINDS["reply"]
 ALL = FILES | STREAMS

@@ -83,8 +83,7 @@ package struct VarlinkInterface: Sendable {
     /// is not UTF-8.
     ///
     /// Relies on the layout of our own files: `interface` and `method` start a line.
-    package init?(definition bytes: [UInt8]) {
-        guard let text = String(validating: bytes, as: UTF8.self) else { return nil }
+    package init?(definition text: String) {
         let lines = text.split(separator: "\n")
         let names = lines.compactMap { Self.word(after: "interface ", in: $0) }
         guard names.count == 1, let name = names.first else { return nil }
