@@ -105,7 +105,7 @@ final class TestPeers {
         let address = SocketAddress(.loopbackIPv4, port: port.port)
         let (datagrams, connections) = (port.udp.raw, port.tcp.raw)
         let peers = try Peers(
-            loop: loop, log: log, worker: worker, name: name, stored: stored, accountStore: accountStore, port: port,
+            loop: loop, log: log, worker: worker, stored: stored, accountStore: accountStore, port: port,
             discovery: discovery,
             settings: Peers.Settings(
                 advertising: Advertising(reach: .all, showsTitles: true), lifetime: PeerTable.maxLifetime,
