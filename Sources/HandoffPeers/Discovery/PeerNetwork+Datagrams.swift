@@ -53,7 +53,7 @@ extension PeerNetwork {
     /// another address than the device.
     private func received(_ acknowledgement: Acknowledgement, from source: PeerAddress) {
         let id = acknowledgement.deviceID
-        guard let keys = missing.pairwise.keys[.device(id)],
+        guard let keys = missing.pairwise[.device(id)],
             let target = sentAdverts.take(acknowledgement, isGenuine: { keys.isGenuine(acknowledgement, salt: $0) })
         else { return }
         noteKeyHolder(id)
@@ -72,7 +72,7 @@ extension PeerNetwork {
         guard announcement.deviceID != snapshot.own else { return receivedOwn(announcement, label: label) }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)
-        missing.heard(announcement.deviceID)
+        records[announcement.deviceID].isInSameEpoch = true
         let reception = table.receivedAdvert(announcement, label: label, source: arrival.source, at: now)
         noteKeyHolder(announcement.deviceID)
         let actions = machine.receivedAdvert(
@@ -115,7 +115,7 @@ extension PeerNetwork {
     /// Notifies a device that its advert has arrived.
     func sendAcknowledgement(of position: Position, to device: DeviceID, label: Label, _ arrival: AdvertArrival) {
         guard let own = labels.label, let keys = snapshot.held, !isSilent,
-            let pair = missing.pairwise.keys[.device(device)]
+            let pair = missing.pairwise[.device(device)]
         else { return }
         let acknowledgement = pair.acknowledgement(
             by: snapshot.own, of: position, at: arrival.host, salt: arrival.salt)

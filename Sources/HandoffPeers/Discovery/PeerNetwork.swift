@@ -117,8 +117,7 @@ final class PeerNetwork {
         labels = OwnLabels(staticCalls)
         table = PeerTable(
             own: speaker.deviceID, ownPosition: Position(generation: generation, seq: 0), lifetime: settings.lifetime)
-        missing = MissingMembers(PairwiseTable(own: speaker.key))
-        missing.accountChanged(snapshot)
+        missing = MissingMembers(own: speaker.key, snapshot)
         machine = AdvertMachine(at: loop.now)
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
