@@ -26,6 +26,8 @@ package struct PeerRecord {
     /// True if it has proved that it has the account key that is held here, in force or not, by
     /// sealed content or over its connection. Otherwise it is missing: it may be in another epoch.
     package var isInSameEpoch = false
+    /// The adverts that it may still acknowledge.
+    var sentAdverts = SentAdverts()
     /// The exchange that makes its roster equal to the local one.
     var exchange = RosterExchange()
     /// Its last detection by a mark, if it has not been found otherwise since.

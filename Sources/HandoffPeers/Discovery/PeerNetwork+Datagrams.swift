@@ -54,7 +54,8 @@ extension PeerNetwork {
     private func received(_ acknowledgement: Acknowledgement, from source: PeerAddress) {
         let id = acknowledgement.deviceID
         guard let keys = missing.pairwise[.device(id)],
-            let target = sentAdverts.take(acknowledgement, isGenuine: { keys.isGenuine(acknowledgement, salt: $0) })
+            let target = records[id].sentAdverts.take(
+                acknowledgement.position, isGenuine: { keys.isGenuine(acknowledgement, salt: $0) })
         else { return }
         noteKeyHolder(id)
         let proved = target == source && target.hostInIPv6 == acknowledgement.host ? target : nil
@@ -96,7 +97,7 @@ extension PeerNetwork {
         let salt = Randomness.bytes(AdvertSeal.saltCount)
         do {
             send(try AdvertSeal.seal(advert, to: label, advertKey: keys.advert, salt: salt), to: address)
-            if let device { sentAdverts.note(announcer.position, to: device, at: address, salt: salt) }
+            if let device { records[device].sentAdverts.note(announcer.position, at: address, salt: salt) }
         } catch {
             log.fault("Cannot seal an advert", ["error": "\(error)"])
         }

@@ -34,7 +34,6 @@ final class PeerNetwork {
     /// The announced state of this device.
     var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
-    var sentAdverts = SentAdverts()
     let records: PeerRecords
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened because their device is unknown. They are judged
@@ -154,7 +153,6 @@ final class PeerNetwork {
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
         updateCallers()
-        sentAdverts.retain(snapshot.others)
         handle(table.retain(snapshot.others))
     }
 
