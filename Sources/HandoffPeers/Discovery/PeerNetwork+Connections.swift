@@ -27,7 +27,7 @@ extension PeerNetwork {
             // account key arrived.
             routes.append(self.route(route.label, route.addresses, pairwise.gate, .pair))
         }
-        let lost = table.lost[id]
+        let lost = table.lost(id)
         if let peer = table[id] ?? lost?.peer, let label = peer.label, let held = snapshot.held {
             let known = lost?.addresses(at: now) ?? peer.candidates.ranked.map(\.address)
             let addresses = known.compactMap(SocketAddress.init)

@@ -38,7 +38,7 @@ extension PeerNetwork {
     /// repeats gets no reply, which would show that the former label and the present one belong to
     /// one device.
     private func openFromLost(_ bytes: [UInt8], _ keys: EpochKeys) -> OpenedDatagram? {
-        guard !table.lost.isEmpty else { return nil }
+        guard table.hasLost else { return nil }
         let opened = try? AdvertSeal.open(
             bytes, receivers: labels.receiversForLost(now: loop.now), advertKey: keys.advert,
             publicKey: snapshot.memberKey)

@@ -4,7 +4,7 @@ extension AdvertMachine {
     /// Starts to search for a device that became unreachable, if possible. Its last addresses are
     /// tried until it is online again.
     package mutating func lost(_ id: DeviceID, peers: PeerTable, at now: MonotonicInstant) {
-        guard peers.lost[id] != nil else { return }
+        guard peers.lost(id) != nil else { return }
         deliveries[id] = Delivery(search: Search(due: now + SearchDelay.minDelay))
     }
 
@@ -19,7 +19,7 @@ extension AdvertMachine {
     mutating func advanceSearches(peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
         var actions: [AdvertAction] = []
         for (id, delivery) in deliveries {
-            guard let search = delivery.search, search.due <= now, let device = peers.lost[id] else { continue }
+            guard let search = delivery.search, search.due <= now, let device = peers.lost(id) else { continue }
             let addresses = device.addresses(at: now).prefix(Self.maxGreetings)
             // The record with the last addresses is no longer fresh.
             guard !addresses.isEmpty else {
