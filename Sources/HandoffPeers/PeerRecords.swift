@@ -23,6 +23,11 @@ package struct PeerRecord {
     package var trouble: String?
     /// True if it has proved that it holds the account key in force.
     package fileprivate(set) var hasKey = false
+    /// True if it has proved that it has the account key that is held here, in force or not, by
+    /// sealed content or over its connection. Otherwise it is missing: it may be in another epoch.
+    package var isInSameEpoch = false
+    /// The adverts that it may still acknowledge.
+    var sentAdverts = SentAdverts()
     /// The exchange that makes its roster equal to the local one.
     var exchange = RosterExchange()
     /// Its last detection by a mark, if it has not been found otherwise since.
@@ -65,6 +70,8 @@ package final class PeerRecords {
     private var strangers = MemberRateLimiter()
     /// The epoch in force here; nil while this device lacks its key.
     private var epoch: Fingerprint?
+    /// The epoch whose key this device holds; it may have been replaced.
+    private var heldEpoch: Fingerprint?
 
     package init() {}
 
@@ -108,6 +115,10 @@ package final class PeerRecords {
         if present != epoch {
             epoch = present
             updateAll { $0.hasKey = false }
+        }
+        if snapshot.heldRecord != heldEpoch {
+            heldEpoch = snapshot.heldRecord
+            updateAll { $0.isInSameEpoch = false }
         }
     }
 

@@ -33,7 +33,7 @@ extension Peers {
         for (device, route) in removed { pool.notifyRemoved(device, route) }
         sync.accountChanged(added: added, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
-        staticPeers.accountChanged(live: snapshot.live)
+        staticPeers.accountChanged(live: snapshot.live, hasOtherMembers: former?.view.live != present.view.live)
     }
 
     /// Returns the routes to the devices that this device has just removed and that have no link.

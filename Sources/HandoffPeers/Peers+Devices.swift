@@ -47,8 +47,10 @@ extension Peers {
     /// Returns the reason to refuse requests of a device; nil for a member while this device holds
     /// the account key in force.
     package func refusal(of device: DeviceID) -> HandoffFailure? {
-        guard accountStore.snapshot.isCurrent else { return .accountKeyMissing(device: name) }
-        guard accountStore.snapshot.peerKey(device) != nil else {
+        let snapshot = accountStore.snapshot
+        let name = snapshot.label(of: snapshot.own)
+        guard snapshot.isCurrent else { return .accountKeyMissing(device: name) }
+        guard snapshot.peerKey(device) != nil else {
             return .rejected(device: name, cause: "the requesting device is not a member of its account")
         }
         return nil

@@ -34,8 +34,6 @@ package final class Peers {
     let loop: EventLoop
     let log: Logger
     let worker: Worker
-    /// The name of this device in failures that other devices receive.
-    let name: String
     let folder: StateFolder
     let wallClock: any WallClock
     let accountStore: AccountStore
@@ -61,18 +59,16 @@ package final class Peers {
     /// `start`.
     ///
     /// - Parameters:
-    ///   - name: the name of this device in failures that other devices receive.
     ///   - stored: the state folder and its content.
     ///   - port: the sockets for connections and datagrams.
     /// - Throws: if no file descriptor or memory is available.
     package init(
-        loop: EventLoop, log: Logger, worker: Worker, name: String, stored: StoredState, accountStore: AccountStore,
+        loop: EventLoop, log: Logger, worker: Worker, stored: StoredState, accountStore: AccountStore,
         port: consuming BoundPort, discovery: any Discovery, settings: Settings, wallClock: any WallClock
     ) throws {
         self.loop = loop
         self.log = log
         self.worker = worker
-        self.name = name
         self.accountStore = accountStore
         self.discovery = discovery
         self.wallClock = wallClock

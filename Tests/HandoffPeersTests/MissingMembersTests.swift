@@ -29,7 +29,8 @@ import Testing
         mutating func record(at seconds: Int64, addresses: [SocketAddress]? = nil) -> MissingMembers.Record {
             let salt = Randomness.bytes(16)
             let places = members.places(
-                for: [Marks.endpoint(address.address.bytes, port: address.port)], known: [], at: moment(seconds))
+                for: [Marks.endpoint(address.address.bytes, port: address.port)], known: [], found: [],
+                at: moment(seconds))
             members.sealed(salt, at: moment(seconds).instant)
             return MissingMembers.Record(
                 label: label, (Marks(under: label, salt: salt, for: places), salt), addresses: addresses ?? [address])
@@ -54,8 +55,7 @@ import Testing
             .pairing(couchKey.publicKey, name: "couch", by: deskKey)
         (self.deskKey, self.state) = (deskKey, state)
         func station(_ key: SigningKey, _ last: UInt8) throws -> Station {
-            var members = MissingMembers(PairwiseTable(own: key))
-            members.accountChanged(AccountSnapshot(own: DeviceID(key.publicKey), state: state))
+            let members = MissingMembers(own: key, AccountSnapshot(own: DeviceID(key.publicKey), state: state))
             let address = try #require(IPAddress(bytes: [192, 168, 1, last]))
             return Station(
                 id: DeviceID(key.publicKey), label: try #require(Label(bytes: Randomness.bytes(16))), members: members,
@@ -66,6 +66,13 @@ import Testing
     }
 
     private let other = IPAddress(bytes: [192, 168, 1, 66]).map { SocketAddress($0, port: 24863) }
+
+    @Test mutating func `a member that is in the same epoch gets no mark`() {
+        let endpoints = [Marks.endpoint(desk.address.address.bytes, port: desk.address.port)]
+        let moment = desk.moment(0)
+        let marks = [[], [couch.id]].map { desk.members.places(for: endpoints, known: [], found: $0, at: moment) }
+        #expect(marks.map(\.count) == [1, 0])
+    }
 
     @Test mutating func `a member whose clock agrees is found by its first record`() {
         let record = desk.record(at: 0)
@@ -146,8 +153,7 @@ import Testing
         desk.members.accountChanged(AccountSnapshot(own: desk.id, state: exported))
         let newcomer = try SigningKey()
         let joining = try AccountState.importing(file, device: newcomer, name: "train")
-        var members = MissingMembers(PairwiseTable(own: newcomer))
-        members.accountChanged(AccountSnapshot(own: DeviceID(newcomer.publicKey), state: joining))
+        let members = MissingMembers(own: newcomer, AccountSnapshot(own: DeviceID(newcomer.publicKey), state: joining))
         var train = Station(
             id: DeviceID(newcomer.publicKey), label: desk.label, members: members, difference: -1_900_000_000,
             address: try #require(other))
@@ -172,14 +178,14 @@ import Testing
         desk.members.accountChanged(AccountSnapshot(own: desk.id, state: exported))
         let endpoints = (0..<4).map { Marks.endpoint([192, 168, 1, $0], port: 24863) }
         let moment = desk.moment(0)
-        _ = desk.members.places(for: endpoints, known: [], at: moment)
+        _ = desk.members.places(for: endpoints, known: [], found: [], at: moment)
         let isLeft = desk.members.leavesTicketsOut
         for device in AccountSnapshot(own: desk.id, state: exported).others {
             for _ in 0..<4 {
                 _ = desk.members.isFresh(Period(number: 1), of: device, salt: Randomness.bytes(16), nil, at: moment)
             }
         }
-        let places = desk.members.places(for: endpoints, known: [], at: moment)
+        let places = desk.members.places(for: endpoints, known: [], found: [], at: moment)
         #expect(places.count { if case .echo = $0.freshness { true } else { false } } >= 16)
         #expect(desk.members.leavesTicketsOut == isLeft)
     }
@@ -196,7 +202,8 @@ import Testing
         let moment = desk.moment(0)
         func count(_ desk: inout Station) -> (all: Int, echoes: Int) {
             let places = desk.members.places(
-                for: [Marks.endpoint(desk.address.address.bytes, port: desk.address.port)], known: [], at: moment)
+                for: [Marks.endpoint(desk.address.address.bytes, port: desk.address.port)], known: [], found: [],
+                at: moment)
             return (places.count, places.count { if case .echo = $0.freshness { true } else { false } })
         }
         #expect(count(&desk) == (Marks.places, 0))

@@ -50,10 +50,14 @@ import Testing
         #expect(table.noteKeyProof(device, in: snapshot(account)))
         #expect(!table.noteKeyProof(device, in: snapshot(account)))
         #expect(table.holders == [device])
+        table[device].isInSameEpoch = true
+        table.accountChanged(snapshot(account))
+        #expect(table[device].isInSameEpoch)
 
         let rotated = snapshot(try account.makingEpoch(by: desk, now: 2))
         table.accountChanged(rotated)
         #expect(table.holders.isEmpty)
+        #expect(!table[device].isInSameEpoch)
         #expect(table.noteKeyProof(device, in: rotated))
     }
 

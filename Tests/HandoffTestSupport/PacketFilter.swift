@@ -38,4 +38,18 @@ package enum PacketFilter {
         var ignored: Int32 = 0
         setsockopt(socket, SOL_SOCKET, detach, &ignored, UInt32(MemoryLayout<Int32>.size))
     }
+
+    /// Returns the sockets of this process that belong to connections to or from a port.
+    package static func connections(of port: UInt16) -> [Int32] {
+        (Int32(3)..<1024).filter { descriptor in
+            var (type, accepts) = (Int32(0), Int32(0))
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0, type == SOCK_STREAM.rawValue,
+                getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0, accepts == 0,
+                let local = try? SocketAddress.local(of: descriptor),
+                let remote = try? SocketAddress.peer(of: descriptor)
+            else { return false }
+            return [local.port, remote.port].contains(port)
+        }
+    }
 }

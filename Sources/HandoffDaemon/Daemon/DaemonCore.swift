@@ -79,7 +79,7 @@ final class DaemonCore {
             device: stored.identity, configuredName: configuration.name, state: stored.account, loop: loop,
             worker: worker, log: log.named("account"), storage: stored.folder, wallClock: wallClock)
         peers = try Peers(
-            loop: loop, log: log, worker: worker, name: name, stored: stored, accountStore: accountStore, port: port,
+            loop: loop, log: log, worker: worker, stored: stored, accountStore: accountStore, port: port,
             discovery: discovery,
             settings: Peers.Settings(
                 advertising: Advertising(configuration), lifetime: configuration.receiverLifetime,

@@ -30,10 +30,9 @@ final class StreamService {
     private let loops = StreamLoops()
     private(set) var registry = StreamRegistry()
     var streams: [StreamID: OpenStream] = [:]
-    private var counts: [DeviceID: Int] = [:]
-    private var connectionsWithoutTicket: [DeviceID: Int] = [:]
+    /// The devices with streams.
+    private var devices: [DeviceID: DeviceStreams] = [:]
     private var outcomes = StreamOutcomes()
-    private var openings = OpeningQueue()
     private let sleepLock: SleepLock
     private var fileSemaphore = FileSemaphore()
     private var isStopped = false
@@ -151,7 +150,13 @@ final class StreamService {
 
     /// Returns whether one more stream with a device is allowed.
     func hasRoom(for device: DeviceID) -> Bool {
-        !isStopped && streams.count < Self.maxStreams && counts[device, default: 0] < Self.maxPerDevice
+        !isStopped && streams.count < Self.maxStreams && (devices[device]?.count ?? 0) < Self.maxPerDevice
+    }
+
+    /// Changes the streams with a device.
+    private func update<Result>(_ device: DeviceID, _ change: (inout DeviceStreams) -> Result) -> Result {
+        defer { if devices[device]?.isEmpty == true { devices[device] = nil } }
+        return change(&devices[device, default: DeviceStreams()])
     }
 
     /// Adds a stream over an open connection.
@@ -163,7 +168,7 @@ final class StreamService {
         let id = StreamID(checked: Randomness.bytes(StreamID.byteCount))
         guard let (handle, relay) = start(channel, greeting, as: id) else { return nil }
         streams[id] = OpenStream(device: device, handle: handle, relay: relay, phase: phase, opening: opening)
-        counts[device, default: 0] += 1
+        update(device) { $0.count += 1 }
         return id
     }
 
@@ -188,8 +193,7 @@ final class StreamService {
         guard let stream = streams.removeValue(forKey: id) else { return }
         stream.relay.cancel()
         loops.release(stream.handle.loop)
-        let count = counts[stream.device, default: 1] - 1
-        counts[stream.device] = count > 0 ? count : nil
+        update(stream.device) { $0.count -= 1 }
         let reply = AwaitStreamReply(report, device: name(stream.device))
         switch stream.phase {
         case .awaitingTicket:
@@ -213,8 +217,7 @@ final class StreamService {
     }
 
     private func proved(_ device: DeviceID) {
-        let count = connectionsWithoutTicket[device, default: 1] - 1
-        connectionsWithoutTicket[device] = count > 0 ? count : nil
+        update(device) { $0.countWithoutTicket -= 1 }
     }
 
     // MARK: - Serving other devices
@@ -231,14 +234,14 @@ final class StreamService {
     /// Accepts a connection for a stream from a member, which must present a ticket.
     func accept(_ connection: PeerConnection, from device: DeviceID) {
         // A device with many tickets may present all of them together.
-        let count = connectionsWithoutTicket[device, default: 0]
+        let count = devices[device]?.countWithoutTicket ?? 0
         guard hasRoom(for: device),
             count < Self.maxUnproved || count < registry.ticketCount(of: device, now: loop.now)
         else { return connection.close("the device has too many streams") }
         guard let channel = connection.detach(),
             add(channel, device: device, greeting: .await, phase: .awaitingTicket) != nil
         else { return }
-        connectionsWithoutTicket[device, default: 0] += 1
+        update(device) { $0.countWithoutTicket += 1 }
     }
 
     private func shown(_ ticket: [UInt8], by id: StreamID) {
@@ -269,22 +272,22 @@ final class StreamService {
         guard let continued = registry.continuation(id) else { throw CallError.streamFailed(.notContinued) }
         let name = name(continued.device)
         guard continued.hasStreams else { throw CallError.streamFailed(.streamsUnsupported(device: name)) }
-        guard hasRoom(for: continued.device), openings.hasRoom(for: continued.device) else {
+        guard hasRoom(for: continued.device), devices[continued.device]?.openings.hasRoom ?? true else {
             throw CallError.streamFailed(.tooManyStreams(device: name))
         }
         run(StreamOpening(call, continued, resource, service: self))
     }
 
     private func run(_ opening: StreamOpening) {
-        openings.add(opening)
+        update(opening.device) { $0.openings.add(opening) }
         runOpenings(to: opening.device)
     }
 
     private func runOpenings(to device: DeviceID) {
-        while let opening = openings.next(for: device) {
+        while let opening = update(device, { $0.openings.next() }) {
             opening.begin { [weak self, unowned opening] in
                 guard let self else { return }
-                openings.ended(opening)
+                update(device) { $0.openings.ended(opening) }
                 loop.later { [weak self] in self?.runOpenings(to: device) }
             }
         }
@@ -366,15 +369,15 @@ final class StreamService {
     func accountChanged(live: Set<DeviceID>) {
         registry.accountChanged(live: live)
         for stream in streams.values where !live.contains(stream.device) { stream.handle.reset(.notMember) }
-        for opening in openings.all(where: { !live.contains($0) }) {
-            opening.fail(.notMember(device: name(opening.device)))
+        for (device, streams) in devices where !live.contains(device) {
+            for opening in streams.openings.all { opening.fail(.notMember(device: name(device))) }
         }
     }
 
     func stop() {
         isStopped = true
-        for opening in openings.all(where: { _ in true }) {
-            opening.fail(.cancelled(device: name(opening.device)))
+        for (device, streams) in devices {
+            for opening in streams.openings.all { opening.fail(.cancelled(device: name(device))) }
         }
         for stream in streams.values {
             stream.handle.reset(.stopping)

@@ -1,11 +1,12 @@
 package import HandoffAccount
+package import HandoffCrypto
 package import HandoffModel
 package import HandoffProtocol
 package import HandoffState
 package import LoopIO
 
-/// The members from which nothing was received in the present epoch, and the marks by which they
-/// and this device still find each other. Plain values.
+/// The marks by which this device and missing members find each other. A member is missing until it
+/// has proved that it is in the same epoch (`PeerRecord.isInSameEpoch`). Plain values.
 ///
 /// Devices in different epochs do not recognise each other's labels. Each missing member gets a
 /// mark beside the beacon, and a reader of a foreign record looks for its own mark. The holder of
@@ -67,47 +68,29 @@ package struct MissingMembers {
     static let maxEchoPlaces = 20
 
     /// The secrets shared with each party.
-    package private(set) var pairwise: PairwiseTable
+    private(set) var pairwise: PairwiseTable
     /// True if the last record had no room for the mark of some open ticket, so that another record
     /// must follow.
     package private(set) var leavesTicketsOut = false
-    private var accountID: AccountID?
-    private var epoch: Fingerprint?
-    private var isJoining = false
-    private var others: Set<DeviceID> = []
-    private var tickets: Set<Fingerprint> = []
-    private var heard: Set<DeviceID> = []
+    private var snapshot: AccountSnapshot
     private var looks: [String: (record: Record, author: Author?)] = [:]
     private var echoes = Echoes()
     private var budget = RateLimit(perSecond: maxReadsPerSecond)
 
-    /// - Parameter pairwise: the secrets of this device.
-    package init(_ pairwise: PairwiseTable) {
-        self.pairwise = pairwise
+    /// - Parameter own: the key of this device.
+    package init(own: SigningKey, _ snapshot: AccountSnapshot) {
+        pairwise = PairwiseTable(own: own)
+        self.snapshot = snapshot
+        pairwise.accountChanged(snapshot)
     }
 
-    /// Applies a change of the account. Nothing was received in another epoch yet.
+    /// Applies a change of the account.
     package mutating func accountChanged(_ snapshot: AccountSnapshot) {
         pairwise.accountChanged(snapshot)
-        if snapshot.heldRecord != epoch || snapshot.accountID != accountID { heard = [] }
         // A new member may have been judged as an unknown device.
-        if snapshot.others != others || snapshot.accountID != accountID { looks = [:] }
-        epoch = snapshot.heldRecord
-        accountID = snapshot.accountID
-        isJoining = snapshot.isJoining
-        others = snapshot.others
-        tickets = Set(snapshot.openTickets.map(\.id))
-        heard.formIntersection(others)
+        if snapshot.others != self.snapshot.others || snapshot.accountID != self.snapshot.accountID { looks = [:] }
+        self.snapshot = snapshot
         echoes.retain { [pairwise] in pairwise.keys(of: $0) != nil }
-    }
-
-    /// Returns true if a member was received in the present epoch.
-    func hasHeard(_ device: DeviceID) -> Bool { heard.contains(device) }
-
-    /// Notes that a member has proved the key of the present epoch, by sealed content or over its
-    /// connection.
-    mutating func heard(_ device: DeviceID) {
-        if others.contains(device) { heard.insert(device) }
     }
 
     // MARK: - Writing
@@ -124,12 +107,15 @@ package struct MissingMembers {
     /// - Parameters:
     ///   - endpoints: those of this device, as ``Marks/endpoint(_:port:)`` makes them.
     ///   - known: the online devices. They are last, since they have found this one.
+    ///   - found: the members that have proved that they are in the same epoch.
     package mutating func places(
-        for endpoints: [[UInt8]], known: Set<DeviceID>, at moment: Moment
+        for endpoints: [[UInt8]], known: Set<DeviceID>, found: Set<DeviceID>, at moment: Moment
     ) -> [Marks.Place] {
         let plain = Freshness.period(Period(unixSeconds: moment.unixSeconds))
-        let wanted = isJoining ? [] : others.subtracting(heard).map { Party.device($0) } + tickets.map { .ticket($0) }
-        let marks = wanted.compactMap { pairwise.keys[$0] }.flatMap { keys in
+        let missing = snapshot.others.subtracting(found).map { Party.device($0) }
+        let tickets = snapshot.openTickets.map { Party.ticket($0.id) }
+        let wanted = snapshot.isJoining ? [] : missing + tickets
+        let marks = wanted.compactMap { pairwise[$0] }.flatMap { keys in
             endpoints.map { Marks.Place(keys: keys, endpoint: $0, freshness: plain) }
         }
         // First the newest salt of each party that is not online, then older ones, then all others.
@@ -198,7 +184,7 @@ package struct MissingMembers {
 
     private mutating func author(of record: Record, at moment: Moment) -> Author? {
         let salts = echoes.ownSalts(at: moment.instant)
-        for device in others {
+        for device in snapshot.others {
             for (keys, isIntroduction) in pairwise.keys(for: device) {
                 let secret = PairwiseSecret(.device(device), isIntroduction: isIntroduction)
                 var proved: [SocketAddress] = []
@@ -226,8 +212,8 @@ package struct MissingMembers {
 
     private mutating func isEchoedByTicket(_ record: Record, at moment: Moment) -> Bool {
         let salts = echoes.ownSalts(at: moment.instant)
-        for ticket in tickets {
-            guard let keys = pairwise.keys[.ticket(ticket)] else { continue }
+        for ticket in snapshot.openTickets.map(\.id) {
+            guard let keys = pairwise[.ticket(ticket)] else { continue }
             for address in record.addresses {
                 guard case .echo = read(record, address, with: keys, moment, salts) else { continue }
                 return echoes.note(record.salt, of: PairwiseSecret(.ticket(ticket)), at: moment.instant)

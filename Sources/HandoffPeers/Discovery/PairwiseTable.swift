@@ -1,5 +1,5 @@
 package import HandoffAccount
-package import HandoffCrypto
+import HandoffCrypto
 package import HandoffModel
 import HandoffProtocol
 import HandoffState
@@ -35,72 +35,67 @@ package struct PairwiseSecret: Hashable, Sendable {
 ///
 /// Each is derived once, in about 0.1 ms. A device that is joining with a ticket shares the
 /// ticket's secrets with the members too: some of them know the device already, and some do not.
-package struct PairwiseTable {
+struct PairwiseTable {
     private let own: SigningKey
     private var accountID: AccountID?
-    private var seed: SecretBytes?
-    /// The keys shared by this device's own key.
-    package private(set) var keys: [Party: PairwiseKeys] = [:]
-    /// The keys that this device shares with each member as the holder of the ticket.
-    private var ticketKeys: [DeviceID: PairwiseKeys] = [:]
+    private var secrets: [PairwiseSecret: PairwiseKeys] = [:]
     /// The keys that another machine with this device's identity has as well.
     private var ownKeys: PairwiseKeys?
 
     /// - Parameter own: the key of this device.
-    package init(own: SigningKey) {
+    init(own: SigningKey) {
         self.own = own
     }
 
     /// Applies a change of the account. A key that allows no agreement is left out: its owner is
     /// unreachable.
     mutating func accountChanged(_ snapshot: AccountSnapshot) {
-        if snapshot.accountID != accountID { (keys, ticketKeys, ownKeys) = ([:], [:], nil) }
+        if snapshot.accountID != accountID { (secrets, ownKeys) = ([:], nil) }
         accountID = snapshot.accountID
         guard let accountID else { return }
         if ownKeys == nil { ownKeys = try? PairwiseKeys(device: own, device: own.publicKey, accountID: accountID) }
-        var wanted: [Party: PublicKey] = [:]
-        for device in snapshot.others { wanted[.device(device)] = snapshot.peerKey(device) }
-        for ticket in snapshot.openTickets { wanted[.ticket(ticket.id)] = ticket.key }
-        keys = keys.filter { wanted[$0.key] != nil }
-        for (party, key) in wanted where keys[party] == nil {
-            switch party {
-            case .device: keys[party] = try? PairwiseKeys(device: own, device: key, accountID: accountID)
-            case .ticket: keys[party] = try? PairwiseKeys(device: own, ticket: key, accountID: accountID)
-            case .keyHolder: break
+        let seed = snapshot.ticketSeed.flatMap { try? SigningKey(seed: $0) }
+        let known = secrets
+        secrets = [:]
+        func add(_ secret: PairwiseSecret, _ derive: () throws -> PairwiseKeys) {
+            secrets[secret] = known[secret] ?? (try? derive())
+        }
+        for device in snapshot.others {
+            guard let key = snapshot.peerKey(device) else { continue }
+            add(PairwiseSecret(.device(device))) { try PairwiseKeys(device: own, device: key, accountID: accountID) }
+            guard let seed else { continue }
+            add(PairwiseSecret(.device(device), isIntroduction: true)) {
+                try PairwiseKeys(ticket: seed, device: key, accountID: accountID)
             }
         }
-        takeTicket(snapshot, accountID)
+        for ticket in snapshot.openTickets {
+            add(PairwiseSecret(.ticket(ticket.id))) {
+                try PairwiseKeys(device: own, ticket: ticket.key, accountID: accountID)
+            }
+        }
     }
 
-    private mutating func takeTicket(_ snapshot: AccountSnapshot, _ accountID: AccountID) {
-        guard let ticket = snapshot.ticketSeed.flatMap({ try? SigningKey(seed: $0) }) else {
-            ticketKeys = [:]
-            return
-        }
-        ticketKeys = ticketKeys.filter { snapshot.others.contains($0.key) }
-        for device in snapshot.others where ticketKeys[device] == nil {
-            ticketKeys[device] = snapshot.peerKey(device).flatMap {
-                try? PairwiseKeys(ticket: ticket, device: $0, accountID: accountID)
-            }
-        }
+    /// The keys shared by this device's own key.
+    var keys: [Party: PairwiseKeys] {
+        secrets.reduce(into: [:]) { if !$1.key.isIntroduction { $0[$1.key.party] = $1.value } }
     }
+
+    /// The keys shared with a party by this device's own key.
+    subscript(_ party: Party) -> PairwiseKeys? { secrets[PairwiseSecret(party)] }
 
     /// Returns the keys by which a member may know this device: before joining first that of the
     /// ticket, then its own.
     ///
     /// - Returns: each with whether this device must introduce itself with its statements.
     func keys(for device: DeviceID) -> [(keys: PairwiseKeys, isIntroduction: Bool)] {
-        var all = ticketKeys[device].map { [($0, true)] } ?? []
-        if let own = keys[.device(device)] { all.append((own, false)) }
-        return all
+        [true, false].compactMap { isIntroduction in
+            secrets[PairwiseSecret(.device(device), isIntroduction: isIntroduction)].map { ($0, isIntroduction) }
+        }
     }
 
     /// Returns the keys of a secret; nil if it no longer exists.
     func keys(of secret: PairwiseSecret) -> PairwiseKeys? {
-        if case .device(let device) = secret.party {
-            if secret.isIntroduction { return ticketKeys[device] }
-            if device == DeviceID(own.publicKey) { return ownKeys }
-        }
-        return keys[secret.party]
+        let isOwn = secret == PairwiseSecret(.device(DeviceID(own.publicKey)))
+        return isOwn ? ownKeys : secrets[secret]
     }
 }

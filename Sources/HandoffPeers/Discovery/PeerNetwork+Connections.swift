@@ -15,19 +15,19 @@ extension PeerNetwork {
     ///   mark.
     func routes(to id: DeviceID, isForRoster: Bool = false) -> [LinkPool.Route] {
         let routes = allRoutes(to: id)
-        guard !isForRoster, missing.hasHeard(id), let seen = currentDetection(of: id) else { return routes }
+        guard !isForRoster, records[id].isInSameEpoch, let seen = currentDetection(of: id) else { return routes }
         return routes.filter { $0.label != seen.route.label } + routes.filter { $0.label == seen.route.label }
     }
 
     private func allRoutes(to id: DeviceID) -> [LinkPool.Route] {
         var routes = currentDetection(of: id).map { [$0.route] } ?? []
-        let pairwise = missing.pairwise.keys[.device(id)]
+        let pairwise = missing.pairwise[.device(id)]
         if let route = routes.first, route.isIntroduction, let pairwise {
             // It may have admitted this device, and the connection may have broken before the
             // account key arrived.
             routes.append(self.route(route.label, route.addresses, pairwise.gate, .pair))
         }
-        let lost = table.lost[id]
+        let lost = table.lost(id)
         if let peer = table[id] ?? lost?.peer, let label = peer.label, let held = snapshot.held {
             let known = lost?.addresses(at: now) ?? peer.candidates.ranked.map(\.address)
             let addresses = known.compactMap(SocketAddress.init)
@@ -100,7 +100,7 @@ extension PeerNetwork {
             hello, from: link.device, address: address.flatMap(PeerAddress.init), isProved: link.isClient,
             isFixed: link.isFixed, at: now)
         let hasKey = hello.epoch != nil && hello.epoch == snapshot.epochName
-        if hasKey || hello.label.map(snapshot.isHeld) == true { missing.heard(link.device) }
+        if hasKey || hello.label.map(snapshot.isHeld) == true { records[link.device].isInSameEpoch = true }
         if hasKey { peers?.receivedUnderKey(from: link.device) }
         handle(changes)
         if let label = hello.label { learned(label) }

@@ -38,7 +38,7 @@ extension PeerNetwork {
     /// repeats gets no reply, which would show that the former label and the present one belong to
     /// one device.
     private func openFromLost(_ bytes: [UInt8], _ keys: EpochKeys) -> OpenedDatagram? {
-        guard !table.lost.isEmpty else { return nil }
+        guard table.hasLost else { return nil }
         let opened = try? AdvertSeal.open(
             bytes, receivers: labels.receiversForLost(now: loop.now), advertKey: keys.advert,
             publicKey: snapshot.memberKey)
@@ -53,8 +53,9 @@ extension PeerNetwork {
     /// another address than the device.
     private func received(_ acknowledgement: Acknowledgement, from source: PeerAddress) {
         let id = acknowledgement.deviceID
-        guard let keys = missing.pairwise.keys[.device(id)],
-            let target = sentAdverts.take(acknowledgement, isGenuine: { keys.isGenuine(acknowledgement, salt: $0) })
+        guard let keys = missing.pairwise[.device(id)],
+            let target = records[id].sentAdverts.take(
+                acknowledgement.position, isGenuine: { keys.isGenuine(acknowledgement, salt: $0) })
         else { return }
         noteKeyHolder(id)
         let proved = target == source && target.hostInIPv6 == acknowledgement.host ? target : nil
@@ -72,7 +73,7 @@ extension PeerNetwork {
         guard announcement.deviceID != snapshot.own else { return receivedOwn(announcement, label: label) }
         let isKnown = table[announcement.deviceID] != nil
         noteRestart(announcement)
-        missing.heard(announcement.deviceID)
+        records[announcement.deviceID].isInSameEpoch = true
         let reception = table.receivedAdvert(announcement, label: label, source: arrival.source, at: now)
         noteKeyHolder(announcement.deviceID)
         let actions = machine.receivedAdvert(
@@ -96,7 +97,7 @@ extension PeerNetwork {
         let salt = Randomness.bytes(AdvertSeal.saltCount)
         do {
             send(try AdvertSeal.seal(advert, to: label, advertKey: keys.advert, salt: salt), to: address)
-            if let device { sentAdverts.note(announcer.position, to: device, at: address, salt: salt) }
+            if let device { records[device].sentAdverts.note(announcer.position, at: address, salt: salt) }
         } catch {
             log.fault("Cannot seal an advert", ["error": "\(error)"])
         }
@@ -115,7 +116,7 @@ extension PeerNetwork {
     /// Notifies a device that its advert has arrived.
     func sendAcknowledgement(of position: Position, to device: DeviceID, label: Label, _ arrival: AdvertArrival) {
         guard let own = labels.label, let keys = snapshot.held, !isSilent,
-            let pair = missing.pairwise.keys[.device(device)]
+            let pair = missing.pairwise[.device(device)]
         else { return }
         let acknowledgement = pair.acknowledgement(
             by: snapshot.own, of: position, at: arrival.host, salt: arrival.salt)

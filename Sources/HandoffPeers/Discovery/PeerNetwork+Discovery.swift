@@ -48,7 +48,9 @@ extension PeerNetwork {
         let moment = moment
         let salt = Randomness.bytes(16)
         let endpoints = hosts.map { Marks.endpoint($0, port: port) }
-        let places = missing.places(for: endpoints, known: Set(table.all.map(\.deviceID)), at: moment)
+        let places = missing.places(
+            for: endpoints, known: Set(table.all.map(\.deviceID)), found: records.devices(where: \.isInSameEpoch),
+            at: moment)
         missing.sealed(salt, at: now)
         defer { beaconMade() }
         guard let keys = snapshot.held else {
@@ -133,7 +135,7 @@ extension PeerNetwork {
         records[announcement.deviceID].isOutdated = false
         noteRestart(announcement)
         noteKeyHolder(announcement.deviceID)
-        missing.heard(announcement.deviceID)
+        records[announcement.deviceID].isInSameEpoch = true
         let reception = table.receivedBeacon(
             announcement, label: label, instance: service.instance, addresses: addresses, isTimely: isTimely,
             freshUntil: opened.period.validity(at: moment.unixSeconds).map { now + .seconds($0) }, at: now)

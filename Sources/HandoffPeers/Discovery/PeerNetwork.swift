@@ -34,7 +34,6 @@ final class PeerNetwork {
     /// The announced state of this device.
     var announcer: Announcer
     var openingBudget = OpeningRateLimiter()
-    var sentAdverts = SentAdverts()
     let records: PeerRecords
     let beacons: BeaconPublisher
     /// Services whose beacon could not be opened because their device is unknown. They are judged
@@ -117,8 +116,7 @@ final class PeerNetwork {
         labels = OwnLabels(staticCalls)
         table = PeerTable(
             own: speaker.deviceID, ownPosition: Position(generation: generation, seq: 0), lifetime: settings.lifetime)
-        missing = MissingMembers(PairwiseTable(own: speaker.key))
-        missing.accountChanged(snapshot)
+        missing = MissingMembers(own: speaker.key, snapshot)
         machine = AdvertMachine(at: loop.now)
         beacons = BeaconPublisher(loop: loop, log: log, discovery: discovery, port: speaker.port)
     }
@@ -155,7 +153,6 @@ final class PeerNetwork {
         self.snapshot = snapshot
         missing.accountChanged(snapshot)
         updateCallers()
-        sentAdverts.retain(snapshot.others)
         handle(table.retain(snapshot.others))
     }
 

@@ -9,9 +9,19 @@ final class LeaveNotifier {
     /// The time limit for all notifications.
     static let timeout = Duration.seconds(2)
 
-    /// Members that have confirmed it.
-    private(set) var notified: Set<DeviceID> = []
-    private var waiting: Set<DeviceID>
+    /// The notification of one member.
+    private enum Notification {
+        /// The connection is open or being established.
+        case pending
+        /// The member has confirmed the removal.
+        case confirmed
+        /// The member could not be notified.
+        case failed
+    }
+
+    private var notifications: [DeviceID: Notification]
+    /// The members that have confirmed the removal.
+    var notified: Set<DeviceID> { Set(notifications.filter { $0.value == .confirmed }.keys) }
     private var timer: LoopTimer?
     private var completion: (() -> Void)?
 
@@ -23,7 +33,7 @@ final class LeaveNotifier {
         _ members: Set<DeviceID>, statements: [UInt8], on loop: EventLoop,
         link: (DeviceID, @escaping (PeerLink?) -> Void) -> Void, completion: @escaping () -> Void
     ) {
-        waiting = members
+        notifications = Dictionary(uniqueKeysWithValues: members.map { ($0, .pending) })
         self.completion = completion
         // Not called from inside this initializer, even without members.
         timer = loop.timer(after: members.isEmpty ? .zero : Self.timeout) { [weak self] in self?.finish() }
@@ -37,21 +47,18 @@ final class LeaveNotifier {
     }
 
     private func notify(_ member: DeviceID, over link: PeerLink?, _ statements: [UInt8]) {
-        guard let link else { return settle(member) }
+        guard let link else { return settle(member, .failed) }
         link.whenEstablished { [weak self] isEstablished in
-            guard isEstablished else { return self?.settle(member) ?? () }
-            link.whenEnded { [weak self] in
-                if link.wasEndedByPeer { self?.notified.insert(member) }
-                self?.settle(member)
-            }
+            guard isEstablished else { return self?.settle(member, .failed) ?? () }
+            link.whenEnded { [weak self] in self?.settle(member, link.wasEndedByPeer ? .confirmed : .failed) }
             link.sendStatements(statements)
         }
     }
 
-    private func settle(_ member: DeviceID) {
-        waiting.remove(member)
+    private func settle(_ member: DeviceID, _ outcome: Notification) {
+        notifications[member] = outcome
         // In a later turn, because the present event may settle other members.
-        if waiting.isEmpty { timer?.rearm(after: .zero) }
+        if !notifications.values.contains(.pending) { timer?.rearm(after: .zero) }
     }
 
     private func finish() {

@@ -40,6 +40,8 @@ package final class PeerLink {
     let begun: MonotonicInstant
     /// The time of the last use of the link.
     private(set) var lastUse: MonotonicInstant
+    /// The time at which data was last sent.
+    private var lastSent: MonotonicInstant
     private let loop: EventLoop
     private let log: Logger
     private let records: PeerRecords
@@ -83,6 +85,7 @@ package final class PeerLink {
         self.peers = peers
         begun = loop.now
         lastUse = begun
+        lastSent = begun
         machine = PeerSessionMachine(device: device, role: role, hello: hello, grease: grease)
     }
 
@@ -192,11 +195,11 @@ package final class PeerLink {
     /// within milliseconds.
     var isUnacknowledged: Bool { isEstablished && connection?.isUnacknowledged == true }
 
-    /// Ends the link if the other machine has not acknowledged data. It is unreachable then, as when
-    /// one of the two has another address now. A link of less than a second may just have sent its
-    /// first message, and is left open.
+    /// Ends the link if the other machine has not acknowledged data, the last of which was sent at
+    /// least a second ago. It is unreachable then, as when one of the two has another address now.
+    /// Data that was sent within the last second may still be on its way.
     func endIfUnacknowledged() {
-        guard begun.advanced(by: Self.answerTimeout) <= loop.now else { return }
+        guard lastSent.advanced(by: Self.answerTimeout) <= loop.now else { return }
         if isUnacknowledged { close(.late) }
     }
 
@@ -300,6 +303,7 @@ package final class PeerLink {
 
     private func flush(_ frames: inout [Frame]) {
         guard !frames.isEmpty else { return }
+        lastSent = loop.now
         connection?.send(frames)
         frames.removeAll(keepingCapacity: true)
     }

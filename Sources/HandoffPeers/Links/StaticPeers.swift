@@ -31,7 +31,6 @@ final class StaticPeers {
     private let pool: LinkPool
     private unowned let network: PeerNetwork
     private var entries: [StaticAddress: Entry] = [:]
-    private var members: Set<DeviceID> = []
 
     init(
         loop: EventLoop, log: Logger, discovery: StaticDiscovery, pool: LinkPool, network: PeerNetwork
@@ -99,13 +98,14 @@ final class StaticPeers {
         review()
     }
 
-    /// Applies a change of the members. A former member's address can belong to any device.
-    func accountChanged(live: Set<DeviceID>) {
+    /// Applies a change of the account. A former member's address can belong to any device.
+    ///
+    /// - Parameter hasOtherMembers: true if the change is one of the members.
+    func accountChanged(live: Set<DeviceID>, hasOtherMembers: Bool) {
         for (address, entry) in entries {
             if let device = entry.device, !live.contains(device) { entries[address]?.device = nil }
         }
-        if live != members { networkChanged() } else { review() }
-        members = live
+        if hasOtherMembers { networkChanged() } else { review() }
     }
 
     /// Returns the name under which static discovery reports an address.

@@ -21,7 +21,7 @@ extension AdvertMachine {
     /// Handles a failed connection attempt to every address of the device. Together with one
     /// unanswered probe, this makes it unreachable.
     package mutating func callFailed(to id: DeviceID, peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
-        searches[id]?.isCalling = false
+        deliveries[id]?.search?.isCalling = false
         guard let peer = peers[id] else { return [] }
         if deliveries[id]?.state == .byConnection { deliveries[id]?.state = .settled }
         switch deliveries[id]?.probe {

@@ -34,7 +34,6 @@ package struct AdvertMachine: Sendable {
 
     var deliveries: [DeviceID: Delivery] = [:]
     var greetings = GreetingLimit()
-    var searches: [DeviceID: Search] = [:]
 
     /// The age at which the current announcement is renewed now.
     private var renewal: Duration { savesPower ? Self.slowRenewal : Self.renewal }
@@ -53,13 +52,16 @@ package struct AdvertMachine: Sendable {
     /// The next time at which ``deadlinePassed(peers:at:)`` has work; nil while no device is online
     /// or searched for.
     package func nextDeadline(peers: PeerTable) -> MonotonicInstant? {
-        guard peers.count > 0 || !peers.lost.isEmpty else { return nil }
-        let renewal = lastChange + renewal
-        let next = deliveries.reduce(renewal) { next, entry in
-            guard let deadline = entry.value.deadline, peers.contains(entry.key) else { return next }
+        guard peers.count > 0 || peers.hasLost else { return nil }
+        return deliveries.reduce(lastChange + renewal) { next, entry in
+            guard let deadline = deadline(of: entry.key, entry.value, peers) else { return next }
             return min(next, deadline)
         }
-        return searches.reduce(next) { peers.lost[$1.key] == nil ? $0 : min($0, $1.value.due) }
+    }
+
+    private func deadline(of id: DeviceID, _ delivery: Delivery, _ peers: PeerTable) -> MonotonicInstant? {
+        if peers.contains(id) { return delivery.deadline }
+        return peers.lost(id) == nil ? nil : delivery.search?.due
     }
 
     /// Returns true if every device has the current advert. A leave message waits for this.
@@ -184,7 +186,7 @@ package struct AdvertMachine: Sendable {
     }
 
     package mutating func deadlinePassed(peers: PeerTable, at now: MonotonicInstant) -> [AdvertAction] {
-        deliveries = deliveries.filter { peers.contains($0.key) }
+        deliveries = deliveries.filter { peers.contains($0.key) || peers.lost($0.key) != nil }
         var actions: [AdvertAction] = []
         for peer in peers.all {
             actions += advance(peer, at: now)
@@ -193,7 +195,7 @@ package struct AdvertMachine: Sendable {
         actions += advanceSearches(peers: peers, at: now)
         // Renew even if all devices are lost: a lost device that receives nothing new from this one
         // for ten minutes ignores repeats.
-        if peers.count > 0 || !peers.lost.isEmpty, lastChange + renewal <= now {
+        if peers.count > 0 || peers.hasLost, lastChange + renewal <= now {
             lastChange = now  // Request it once, even if the driver is slow.
             actions.append(.renew)
         }

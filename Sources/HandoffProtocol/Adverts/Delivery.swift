@@ -1,6 +1,7 @@
 import HandoffModel
 
-/// The delivery of the current advert to one device; a state of ``AdvertMachine``.
+/// The delivery of the current advert to one device, or the search for a lost one; a state of
+/// ``AdvertMachine``.
 struct Delivery: Sendable, Equatable {
     enum State: Sendable, Equatable {
         /// The device has the current advert, or there is no address to send it to.
@@ -42,7 +43,11 @@ struct Delivery: Sendable, Equatable {
     /// The rate of acknowledgements to the device, never more than it could need.
     var acknowledgements = RateLimit(perSecond: 10)
 
-    /// The next time at which there is work for the device.
+    /// The search since the device was last lost. It continues only while the table has the device
+    /// as lost.
+    var search: Search?
+
+    /// The next time at which there is work for the device while it is online.
     var deadline: MonotonicInstant? {
         let own: MonotonicInstant? =
             switch state {

@@ -1,7 +1,5 @@
-package import HandoffModel
-
-/// The recently sent adverts by receiver, so that an acknowledgement proves exactly the address to
-/// which its advert was sent.
+/// The adverts that were recently sent to one device, so that an acknowledgement proves exactly the
+/// address to which its advert was sent.
 package struct SentAdverts: Sendable {
     private struct Sent: Sendable {
         let salt: [UInt8]
@@ -9,44 +7,28 @@ package struct SentAdverts: Sendable {
         let address: PeerAddress
     }
 
-    /// The maximum number of datagrams to remember per device: the last repeats to all its
-    /// addresses.
+    /// The maximum number of datagrams to remember: the last repeats to all addresses of a device.
     package static let maxCount = 16
 
-    private var sent: [DeviceID: [Sent]] = [:]
+    private var sent: [Sent] = []
 
     package init() {}
 
-    /// Records a datagram by its salt. The oldest datagram to the device is dropped if there are
-    /// too many.
-    package mutating func note(
-        _ position: Position, to device: DeviceID, at address: PeerAddress, salt: [UInt8]
-    ) {
-        var list = sent.removeValue(forKey: device) ?? []
-        if list.count >= Self.maxCount { list.removeFirst() }
-        list.append(Sent(salt: salt, position: position, address: address))
-        sent[device] = list
+    /// Records a datagram by its salt. The oldest one is dropped if there are too many.
+    package mutating func note(_ position: Position, at address: PeerAddress, salt: [UInt8]) {
+        if sent.count >= Self.maxCount { sent.removeFirst() }
+        sent.append(Sent(salt: salt, position: position, address: address))
     }
 
-    /// Removes the datagrams to all other devices.
-    package mutating func retain(_ devices: Set<DeviceID>) {
-        sent = sent.filter { devices.contains($0.key) }
-    }
-
-    /// Returns the address to which the acknowledged datagram was sent, or nil if no datagram
-    /// matches.
+    /// Returns the address to which the datagram with an acknowledged position was sent, or nil if
+    /// no datagram matches.
     ///
     /// The datagram is removed, so that a repeated acknowledgement has no effect.
     /// - Parameter isGenuine: Returns whether the acknowledgement is for the datagram with this
     ///   salt.
-    package mutating func take(
-        _ acknowledgement: Acknowledgement, isGenuine: ([UInt8]) -> Bool
-    ) -> PeerAddress? {
-        let index = sent[acknowledgement.deviceID]?.firstIndex {
-            $0.position == acknowledgement.position && isGenuine($0.salt)
-        }
-        guard let index else { return nil }
-        return sent[acknowledgement.deviceID]?.remove(at: index).address
+    package mutating func take(_ position: Position, isGenuine: ([UInt8]) -> Bool) -> PeerAddress? {
+        let index = sent.firstIndex { $0.position == position && isGenuine($0.salt) }
+        return index.map { sent.remove(at: $0).address }
     }
 }
 

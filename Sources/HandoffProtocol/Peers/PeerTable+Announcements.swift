@@ -63,7 +63,7 @@ extension PeerTable {
     /// - Returns: The device whose current service it was; nil for others and for services under
     ///   former labels.
     package mutating func instanceRemoved(_ instance: String) -> DeviceID? {
-        for id in lost.keys { lost[id]?.peer.instances.remove(instance) }
+        for id in traces.keys { traces[id]?.unreachable?.peer.instances.remove(instance) }
         guard let id = device(ofInstance: instance), var peer = peers[id] else { return nil }
         peer.instances.remove(instance)
         peers[id] = peer
@@ -100,7 +100,6 @@ extension PeerTable {
     ) -> Reception {
         let id = announcement.deviceID
         if let leaveReason = announcement.leaveReason {
-            lost[id] = nil
             let position = announcement.position
             traces[id] = Trace(
                 generation: position.generation, seq: position.seq, received: received, isFinal: true,
@@ -109,9 +108,7 @@ extension PeerTable {
         }
         var peer = Peer(announcement, label: label, received: received)
         peer.offers = peer.offers(announcement.activities, received: now, expires: received + lifetime)
-        endSearch(for: &peer)
-        peers[id] = peer
-        traces[id] = nil
+        restore(peer)
         var changes: [PeerChange] = [.appeared(id)]
         if !peer.offers.isEmpty { changes.append(.offersChanged(id)) }
         if announcement.hasMore { changes.append(.moreToFetch(id)) }

@@ -28,9 +28,7 @@ extension PeerTable {
         } else {
             var peer = Peer(id, hello, at: now)
             if let trace = traces[id], trace.generation == hello.generation { peer.seq = trace.seq }
-            endSearch(for: &peer)
-            peers[id] = peer
-            traces[id] = nil
+            restore(peer)
             changes = [.appeared(id), .moreToFetch(id)]
         }
         if let address {
@@ -119,7 +117,7 @@ extension PeerTable {
     private mutating func handleLeave(
         _ leaveReason: LeaveReason, _ hello: Hello, from id: DeviceID, at now: MonotonicInstant
     ) -> [PeerChange] {
-        lost[id] = nil
+        traces[id]?.unreachable = nil
         guard let peer = peers[id], hello.generation >= peer.generation else { return [] }
         peers[id]?.generation = hello.generation
         peers[id]?.seq = max(hello.seq ?? 0, hello.generation == peer.generation ? peer.seq ?? 0 : 0)

@@ -19,6 +19,16 @@ package struct UnreachableDevice: Sendable, Equatable {
 }
 
 extension PeerTable {
+    /// Returns a device that is searched for; nil if it is not.
+    package func lost(_ id: DeviceID) -> UnreachableDevice? {
+        traces[id]?.unreachable
+    }
+
+    /// True if any device is searched for.
+    package var hasLost: Bool {
+        traces.values.contains { $0.unreachable != nil }
+    }
+
     /// The maximum duration of a search. After it, only the device's next record or datagram makes
     /// it online again.
     package static let searchLimit = Duration.seconds(2 * 60 * 60)
@@ -27,7 +37,7 @@ extension PeerTable {
     /// with the shared secret, for an advert sent very recently. Announcements may have been
     /// missed, so the device's list is fetched.
     package mutating func recover(_ id: DeviceID, at now: MonotonicInstant) -> [PeerChange] {
-        guard var peer = lost.removeValue(forKey: id)?.peer else { return [] }
+        guard var peer = traces[id]?.unreachable?.peer else { return [] }
         traces[id] = nil
         peer.renewed = now
         peer.offers.removeAll { $0.expires <= now }
@@ -40,12 +50,13 @@ extension PeerTable {
     /// from it.
     package func isNewFromUnreachable(_ announcement: Announcement) -> Bool {
         let id = announcement.deviceID
-        return lost[id] != nil && traces[id]?.isBefore(announcement.position) == true
+        guard let trace = traces[id], trace.unreachable != nil else { return false }
+        return trace.isBefore(announcement.position)
     }
 
     /// Ends all searches, because this device is going to sleep, leaving or in another network.
     package mutating func forgetLost() {
-        lost = [:]
+        for id in traces.keys { traces[id]?.unreachable = nil }
     }
 
     /// Removes a device that became unreachable, and keeps its addresses if there is one at which
@@ -56,14 +67,16 @@ extension PeerTable {
         guard var peer = peers[id] else { return [] }
         peer.connectionCount = 0
         let device = UnreachableDevice(peer: peer, since: now)
-        if !device.addresses(at: now).isEmpty { lost[id] = device }
-        return remove(id, because: reason)
+        return remove(id, because: reason, searchingFor: device.addresses(at: now).isEmpty ? nil : device)
     }
 
-    /// Ends the search for a device that is online again. Its last addresses are tried first.
-    mutating func endSearch(for peer: inout Peer) {
-        guard let former = lost.removeValue(forKey: peer.deviceID)?.peer else { return }
-        peer.candidates = former.candidates
-        peer.candidates.move(to: peer.port)
+    /// Adds a device that is online again. Its last addresses are tried first.
+    mutating func restore(_ peer: Peer) {
+        var peer = peer
+        if let former = traces.removeValue(forKey: peer.deviceID)?.unreachable?.peer {
+            peer.candidates = former.candidates
+            peer.candidates.move(to: peer.port)
+        }
+        peers[peer.deviceID] = peer
     }
 }

@@ -27,6 +27,9 @@ package struct PeerTable: Sendable {
         /// The time at which it announced that it was going to sleep; nil if it did not.
         let asleep: MonotonicInstant?
 
+        /// The device with its last addresses, while it is searched for.
+        var unreachable: UnreachableDevice?
+
         /// Returns true if a position is later than all announcements of the device.
         func isBefore(_ position: Position) -> Bool {
             guard position.generation == generation, let seq else { return position.generation >= generation }
@@ -51,9 +54,6 @@ package struct PeerTable: Sendable {
 
     /// At most one for every device of the roster. ``retain(_:)`` removes the others.
     var traces: [DeviceID: Trace] = [:]
-
-    /// The unreachable devices that are searched for.
-    package internal(set) var lost: [DeviceID: UnreachableDevice] = [:]
 
     /// Creates an empty table for device `own`, whose announcements are at `ownPosition`.
     package init(own: DeviceID, ownPosition: Position, lifetime: Duration = maxLifetime) {
@@ -126,7 +126,7 @@ package struct PeerTable: Sendable {
             }
             if let end = peer.firstExpiry { next = min(next ?? end, end) }
         }
-        for device in lost.values {
+        for case let device? in traces.values.lazy.map(\.unreachable) {
             let end = device.since + Self.searchLimit
             next = min(next ?? end, end)
         }
@@ -137,7 +137,9 @@ package struct PeerTable: Sendable {
     /// without its stale offers.
     package mutating func expire(at now: MonotonicInstant) -> [PeerChange] {
         var changes: [PeerChange] = []
-        lost = lost.filter { now < $0.value.since + Self.searchLimit }
+        for (id, trace) in traces {
+            if let device = trace.unreachable, device.since + Self.searchLimit <= now { traces[id]?.unreachable = nil }
+        }
         for id in peers.keys.sorted() {
             guard var peer = peers[id] else { continue }
             if peer.connectionCount == 0, peer.renewed + lifetime <= now {
@@ -155,15 +157,18 @@ package struct PeerTable: Sendable {
 
     /// Removes a device.
     ///
-    /// - Parameter asleep: The time at which it announced that it was going to sleep.
+    /// - Parameters:
+    ///   - asleep: The time at which it announced that it was going to sleep.
+    ///   - unreachable: The device, if it is to be searched for.
     package mutating func remove(
-        _ id: DeviceID, because reason: DepartureReason, asleep: MonotonicInstant? = nil
+        _ id: DeviceID, because reason: DepartureReason, asleep: MonotonicInstant? = nil,
+        searchingFor unreachable: UnreachableDevice? = nil
     ) -> [PeerChange] {
         guard let peer = peers.removeValue(forKey: id) else { return [] }
         traces[id] = Trace(
             generation: peer.generation, seq: peer.seq, received: peer.renewed,
             isFinal: reason == .goodbye || reason == .asleep,
-            asleep: asleep)
+            asleep: asleep, unreachable: unreachable)
         return [.gone(id, reason)]
     }
 
@@ -173,7 +178,6 @@ package struct PeerTable: Sendable {
         let leaving = peers.keys.filter { !live.contains($0) }.sorted()
         let changes = leaving.flatMap { remove($0, because: .removed) }
         traces = traces.filter { live.contains($0.key) }
-        lost = lost.filter { live.contains($0.key) }
         return changes
     }
 }

@@ -80,7 +80,7 @@ import Testing
         try fleet.poll("an offer") { try !couch.offers().isEmpty }
         for member in members {
             member.blockConnections()
-            try member.freezeConnections()
+            member.freezeConnections()
         }
         let call = try couch.continue(ContinueRequest(take: true))
         _ = try call.result()

@@ -112,6 +112,27 @@ import Testing
         #expect(ids.allSatisfy { message.contains("desk (\($0.short))") }, "\(refused)")
     }
 
+    @Test func `failures name a device as the account does`() throws {
+        let fleet = try Fleet()
+        defer { fleet.end() }
+        let members = try fleet.account("desk", "couch")
+        let (desk, couch) = (members[0], members[1])
+        _ = try desk.call(.renameDevice, ["device": "desk", "name": "table"])
+        try fleet.poll("both know the name") {
+            try members.allSatisfy { try $0.deviceList().contains { $0.name == "table" } }
+        }
+        let editor = try desk.attach("Editor")
+        _ = try editor.engage(Note.activity("note"))
+        let viewer = try couch.attach("Viewer")
+        try viewer.declare(Note.type, VersionRange(minimum: AppVersion("3")))
+        try fleet.poll("an offer") { try !couch.offers().isEmpty }
+
+        let failure = try couch.continue().failure()
+
+        #expect(failure.reason == "otherVersion")
+        #expect(failure.message.hasPrefix("table reported: the app on table has version 2.1"), "\(failure)")
+    }
+
     @Test func `a name reaches a member whose connection has ended unnoticed`() throws {
         let fleet = try Fleet()
         defer { fleet.end() }
@@ -128,7 +149,7 @@ import Testing
         _ = try call.result()
         _ = try call.result()
         for member in members { #expect(try member.status().peers.contains(where: \.connected)) }
-        for member in members { try member.freezeConnections() }
+        for member in members { member.freezeConnections() }
 
         let begin = fleet.clock.now
         _ = try desk.call(.renameDevice, ["device": "desk", "name": "table"])

@@ -110,6 +110,20 @@ final class PeersNetwork {
 
     /// Advances the clock.
     func pass(_ time: Duration) { clocked.pass(time) }
+
+    /// Advances the clock, and runs the timers that are due until then.
+    func runTimers(for time: Duration) throws {
+        var isDone = false
+        let timer = loop.timer(after: time) { isDone = true }
+        pass(time)
+        try run("the timers") { isDone }
+        timer.cancel()
+    }
+
+    /// Performs `body` while the clock is stopped. `body` must not wait for a timer.
+    func withClockStopped<Result>(_ body: () throws -> Result) rethrows -> Result {
+        try clocked.withClockStopped(body)
+    }
 }
 
 /// Returns an offer with a title.

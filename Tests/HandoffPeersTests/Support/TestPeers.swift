@@ -33,6 +33,7 @@ final class TestPeers {
         let discovery: FakeDiscovery
         let address: SocketAddress
         let datagrams: Int32
+        let connections: Int32
     }
 
     let name: String
@@ -102,9 +103,9 @@ final class TestPeers {
             storage: stored.folder, wallClock: wallClock)
         let port = try BoundPort(port: 0, address: .loopbackIPv4)
         let address = SocketAddress(.loopbackIPv4, port: port.port)
-        let datagrams = port.udp.raw
+        let (datagrams, connections) = (port.udp.raw, port.tcp.raw)
         let peers = try Peers(
-            loop: loop, log: log, worker: worker, name: name, stored: stored, accountStore: accountStore, port: port,
+            loop: loop, log: log, worker: worker, stored: stored, accountStore: accountStore, port: port,
             discovery: discovery,
             settings: Peers.Settings(
                 advertising: Advertising(reach: .all, showsTitles: true), lifetime: PeerTable.maxLifetime,
@@ -112,7 +113,7 @@ final class TestPeers {
             wallClock: wallClock)
         return Running(
             peers: peers, accountStore: accountStore, discovery: discovery, address: address,
-            datagrams: datagrams)
+            datagrams: datagrams, connections: connections)
     }
 
     /// The log, for a test that failed.
@@ -157,6 +158,22 @@ final class TestPeers {
 
     /// Lets datagrams arrive again.
     func unblockDatagrams() { PacketFilter.dropNothing(running.datagrams) }
+
+    /// Leaves new connections unanswered.
+    func blockConnections() { PacketFilter.dropAll(running.connections) }
+
+    /// Answers new connections again.
+    func unblockConnections() { PacketFilter.dropNothing(running.connections) }
+
+    /// Drops all data on the established connections to and from the device, without notification.
+    func freezeConnections() {
+        for descriptor in PacketFilter.connections(of: address.port) { PacketFilter.dropAll(descriptor) }
+    }
+
+    /// Stops dropping data on the established connections.
+    func thawConnections() {
+        for descriptor in PacketFilter.connections(of: address.port) { PacketFilter.dropNothing(descriptor) }
+    }
 
     private func record(_ event: Event) {
         events.append(event)

@@ -139,18 +139,8 @@ final class TestDevice {
 
     /// Stops all data on the connections that others have opened to this device, in both directions
     /// and without notification.
-    func freezeConnections() throws {
-        for descriptor in Int32(3)..<1024 {
-            var (type, accepts) = (Int32(0), Int32(0))
-            var size = socklen_t(MemoryLayout<Int32>.size)
-            guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0, type == SOCK_STREAM.rawValue,
-                getsockopt(descriptor, SOL_SOCKET, SO_ACCEPTCONN, &accepts, &size) == 0, accepts == 0,
-                let local = try? SocketAddress.local(of: descriptor),
-                let remote = try? SocketAddress.peer(of: descriptor),
-                [local.port, remote.port].contains(address.port)
-            else { continue }
-            PacketFilter.dropAll(descriptor)
-        }
+    func freezeConnections() {
+        for descriptor in PacketFilter.connections(of: address.port) { PacketFilter.dropAll(descriptor) }
     }
 
     /// Ends without a datagram or a record that announces it, as in a crash. An open connection may
