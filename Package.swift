@@ -338,6 +338,7 @@ let package = Package(
 if Context.environment["HANDOFF_FUZZ"] != nil {
     // With the libraries of the address sanitizer's tests, only the fuzzer itself measures coverage.
     let both = sanitizer == nil ? [] : ["-sanitize=fuzzer,address"]
+    let support: [Target.Dependency] = sanitizer == nil ? ["FuzzSupport"] : ["FuzzMain", "FuzzSupport"]
     let fuzz: [SwiftSetting] = base + [.unsafeFlags(["-parse-as-library"] + both)]
     let fuzzers: [(name: String, dependencies: [String])] = [
         (
@@ -372,7 +373,7 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
             name: "JanssonOracle", dependencies: ["CJansson", "HandoffJSON"], path: "Tests/HandoffJSONTests",
             sources: ["JanssonOracle.swift"], swiftSettings: fuzz))
     var needed: Set<String> = []
-    var names = fuzzers.flatMap(\.dependencies)
+    var names = fuzzers.flatMap(\.dependencies) + ["EmbeddedText"]
     while let name = names.popLast() {
         guard needed.insert(name).inserted, let target = package.targets.first(where: { $0.name == name }) else {
             continue
@@ -381,11 +382,14 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
     }
     package.targets.removeAll { !needed.contains($0.name) }
     package.products = fuzzers.map { .executable(name: "Fuzz\($0.name)", targets: ["Fuzz\($0.name)"]) }
-    package.targets.append(.target(name: "FuzzSupport", path: "Fuzz/Sources/FuzzSupport", swiftSettings: fuzz))
+    package.targets += [
+        .target(name: "FuzzMain", path: "Fuzz/Sources/FuzzMain"),
+        .target(name: "FuzzSupport", path: "Fuzz/Sources/FuzzSupport", swiftSettings: fuzz),
+    ]
     package.targets += fuzzers.map { fuzzer in
         .executableTarget(
             name: "Fuzz\(fuzzer.name)",
-            dependencies: ["FuzzSupport"] + fuzzer.dependencies.map { .init(stringLiteral: $0) },
+            dependencies: support + fuzzer.dependencies.map { .init(stringLiteral: $0) },
             path: "Fuzz/Sources/Fuzz\(fuzzer.name)", swiftSettings: fuzz,
             linkerSettings: both.isEmpty ? [] : [.unsafeFlags(both)])
     }

@@ -1,0 +1,1 @@
+// Nothing is imported: the linker finds the functions.
