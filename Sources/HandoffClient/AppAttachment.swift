@@ -26,6 +26,7 @@ package import LoopIO
 /// - `start` in another state than `idle` is an error of the caller.
 /// - Types that are declared before or during an attempt are part of the next `Attach`, or are
 ///   declared after `attached`. If they are refused, this is reported, and nothing else changes.
+/// - Events of a newer daemon that this version does not know are skipped, in every state.
 /// - `stop` closes both connections, so the activities end.
 /// - Calls and events have separate connections, which may be read in any order. If the app did not
 ///   run for a moment, an event of an activity can be read before the answer to `Publish` that
@@ -55,6 +56,9 @@ package final class AppAttachment {
         /// The daemon is not running; the next attempt is scheduled.
         case waiting
     }
+
+    /// Called with the name of each event that this version does not know, and therefore skips.
+    package var onUnknownEvent: ((String) -> Void)?
 
     private let path: String
     private let loop: EventLoop
@@ -166,6 +170,7 @@ package final class AppAttachment {
         do throws(ClientError) {
             let events = try ControlClient(path: path, loop: loop)
             state = .attaching(events, app)
+            events.onUnknownEvent = { [weak self] name in self?.onUnknownEvent?(name) }
             events.attach(app) { [weak self] result in self?.received(result) }
         } catch {
             if wasAttached { wait() } else { fail(error) }

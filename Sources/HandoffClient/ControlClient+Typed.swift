@@ -39,7 +39,9 @@ extension ControlClient {
         _ method: String, _ parameters: JSONObject,
         _ each: @escaping (Result<Value, ClientError>, _ isLast: Bool) -> Void
     ) {
-        stream(method, parameters) { result in Self.forward(result, each) }
+        stream(method, parameters) { [weak self] result in
+            Self.forward(result, unknown: { self?.onUnknownEvent?($0) }, each)
+        }
     }
 
     /// Makes a call whose replies do not end. If the daemon ends them regularly, it is treated as
@@ -55,11 +57,22 @@ extension ControlClient {
     }
 
     /// Decodes one of several replies and passes it on.
+    /// - Parameter unknown: receives the name of an unknown event if more replies follow. Without
+    ///   the last reply, the result of the call would be unknown: that is a failure.
     static func forward<Value: ControlMessage>(
-        _ result: Result<VarlinkReply, ClientError>, _ each: (Result<Value, ClientError>, _ isLast: Bool) -> Void
+        _ result: Result<VarlinkReply, ClientError>, unknown: (String) -> Void = { _ in },
+        _ each: (Result<Value, ClientError>, _ isLast: Bool) -> Void
     ) {
-        let isLast = if case .success(let reply) = result { !reply.continues } else { true }
-        each(decoded(result, Value.init(json:)), isLast)
+        switch result {
+        case .failure(let error): each(.failure(error), true)
+        case .success(let reply):
+            do throws(VarlinkError) {
+                each(.success(try Value(json: reply.parameters)), !reply.continues)
+            } catch {
+                if case .unknownEvent(let name) = error, reply.continues { return unknown(name) }
+                each(.failure(.badAnswer("\(error)")), !reply.continues)
+            }
+        }
     }
 
     static func decoded<Value>(

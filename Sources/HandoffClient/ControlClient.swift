@@ -23,6 +23,9 @@ package final class ControlClient {
     package let path: String
     /// Called once when the connection has ended without `close`, after the open calls have failed.
     package var onEnd: (() -> Void)?
+    /// Called with the name of each event that this version does not know. Such events are skipped,
+    /// because a newer daemon may send them.
+    package var onUnknownEvent: ((String) -> Void)?
 
     /// The process that created the socket: the daemon, or the service manager on its behalf. Nil
     /// for a socket that was passed in.

@@ -1,4 +1,5 @@
 package import HandoffHandlers
+import HandoffJSON
 package import LoopIO
 
 /// The places of app declarations, in order of precedence: of several apps with one id, the first
@@ -94,8 +95,8 @@ package struct HandlerPaths: Sendable, Equatable {
         let own =
             folder("XDG_DATA_HOME", in: environment) ?? folder("HOME", in: environment).map { $0 + "/.local/share" }
         var data: [String] = []
-        for path in [own].compactMap(\.self) + system where !data.contains(path) && data.count < maxData {
-            data.append(path)
+        for path in [own].compactMap(\.self) + system where data.count < maxData {
+            if !data.contains(where: path.hasSameBytes) { data.append(path) }
         }
         return data
     }

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffJSON
 import HandoffModel
 import LoopIO
 
@@ -50,7 +51,8 @@ final class SimulatedSession {
 
     /// Returns whether the app continues activities of this type and team.
     func takes(_ content: ActivityContent) -> Bool {
-        request.types.contains(content.type) && (content.type == .browsingWeb || content.team == request.team)
+        request.types.contains(content.type)
+            && (content.type == .browsingWeb || content.team.hasSameBytes(as: request.team))
     }
 
     // MARK: Requests from the app

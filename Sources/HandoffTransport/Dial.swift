@@ -12,9 +12,9 @@ package final class Dial {
     private let dialer: Dialer
     private var completion: ((Result<PeerConnection, DialError>) -> Void)?
     /// The addresses to try.
-    private var candidates: [(address: SocketAddress, target: DialTarget)]
+    private var candidates: [(address: SocketAddress, target: DialTarget)] = []
     /// All addresses that were tried or will be tried.
-    private var known: Set<SocketAddress>
+    private var known: Set<SocketAddress> = []
     private var attempts: [DialAttempt] = []
     private var failures: [DialError.Failure] = []
     private var headStart: LoopTimer?
@@ -25,10 +25,9 @@ package final class Dial {
     ) {
         self.dialer = dialer
         self.completion = completion
-        candidates = target.candidates.map { ($0, target) }
-        known = Set(target.candidates)
         deadline = dialer.loop.timer(after: dialer.limits.dialTimeout) { [weak self] in self?.deadlinePassed() }
         headStart = dialer.loop.timer(after: dialer.limits.headStart) { [weak self] in self?.startNext() }
+        _ = prepend(target)
         startNext()
     }
 
@@ -48,13 +47,16 @@ package final class Dial {
     /// Adds addresses of the device. New ones are tried immediately, in parallel with attempts that
     /// have no reply. Does nothing after the call has ended.
     package func add(_ target: DialTarget) {
-        guard completion != nil else { return }
-        let room = max(0, Self.maxAddresses - known.count)
-        let new = target.candidates.filter { !known.contains($0) }.prefix(room)
-        guard !new.isEmpty else { return }
-        known.formUnion(new)
-        candidates.insert(contentsOf: new.map { ($0, target) }, at: 0)
+        guard completion != nil, prepend(target) else { return }
         startNext()
+    }
+
+    /// Adds the new addresses of a target to the start of the list, as far as there is room.
+    /// - Returns: true if there are any.
+    private func prepend(_ target: DialTarget) -> Bool {
+        let new = target.candidates.filter { known.count < Self.maxAddresses && known.insert($0).inserted }
+        candidates.insert(contentsOf: new.map { ($0, target) }, at: 0)
+        return !new.isEmpty
     }
 
     private func startNext() {

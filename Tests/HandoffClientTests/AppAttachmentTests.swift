@@ -189,6 +189,32 @@ import Testing
         #expect(events == [.save(activity)])
     }
 
+    @Test func `events and fields of a newer daemon are skipped`() throws {
+        let daemon = try FakeDaemon(path: path, loop: test.loop)
+        let activity = Sample.activityID(0xA1)
+        daemon.onCall = { call in
+            call.reply(["event": "welcome", "text": "hello"], continues: true)
+            call.reply(["event": "attached", "session": "s", "mood": "good"], continues: true)
+            call.reply(["event": "thought", "activity": .string(activity.hex)], continues: true)
+            call.reply(AppEvent.save(activity).json, continues: true)
+        }
+        let attachment = attachment()
+        var reports: [String] = []
+        attachment.start { report in
+            switch report {
+            case .attached(let session): reports.append("attached \(session.id)")
+            case .event(let event):
+                reports.append("\(event == .save(activity))")
+                test.end()
+            case .lost, .notDeclared, .failed:
+                reports.append("\(report)")
+                test.end()
+            }
+        }
+        try test.run()
+        #expect(reports == ["attached s", "true"])
+    }
+
     @Test func `events of an activity are reported after the reply that names it`() throws {
         let daemon = try FakeDaemon(path: path, loop: test.loop)
         let id = Sample.activityID(0xA1)

@@ -82,7 +82,7 @@ import Testing
     @Test func `the removal of this device is reported once, with a remedy`() throws {
         let words = try #require(Standing.removed.problem)
         let remove: (inout DoctorFacts) -> Void = {
-            $0.status?.standing = .removed
+            $0.status?.standing = ReplyWord(Standing.removed)
             $0.status?.warnings = [words, "something else"]
         }
         let check = try only("account", remove)

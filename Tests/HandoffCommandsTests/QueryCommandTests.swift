@@ -139,7 +139,7 @@ import Testing
                 reason: "it is not current", age: nil),
         ]
         var status = Self.status
-        status.standing = .member
+        status.standing = ReplyWord(Standing.member)
         let answers = [
             "dev.handoff1.Control.ListPublished": ["activities": .array(own.map { .object($0.json) })],
             "dev.handoff1.Control.GetStatus": status.json,
@@ -208,8 +208,14 @@ import Testing
             direction: .receive, author: .user, device: nil, until: nil, message: "Handoff is paused on this device")
         let cases: [(change: (inout ControlStatus) -> Void, said: String)] = [
             ({ $0.account = nil }, "this device is not in an account\n  handoffctl join,"),
-            ({ $0.standing = .removed }, "this device was removed from its account\n  handoffctl join,"),
-            ({ $0.standing = .joining }, "no member has admitted this device yet\n  handoffctl status"),
+            (
+                { $0.standing = ReplyWord(Standing.removed) },
+                "this device was removed from its account\n  handoffctl join,"
+            ),
+            (
+                { $0.standing = ReplyWord(Standing.joining) },
+                "no member has admitted this device yet\n  handoffctl status"
+            ),
             ({ $0.holds = [hold] }, "Handoff is paused on this device\n  handoffctl receive on\n"),
             ({ $0.peers = [] }, "no other device of the account is online\n  handoffctl devices"),
         ]

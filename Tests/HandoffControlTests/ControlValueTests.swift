@@ -168,8 +168,7 @@ struct ControlValueTests {
 
     @Test(
         arguments: [
-            (["event": "attached"], "session"), (["event": "other"], "event"), (["event": [:]], "event"),
-            ([:], "event"),
+            (["event": "attached"], "session"), (["event": [:]], "event"), ([:], "event"),
             (["event": "save", "activity": "xyz"], "activity"),
             (["event": "willContinue", "continuation": "00", "type": "t"], "continuation"),
             (
@@ -181,6 +180,16 @@ struct ControlValueTests {
         ] as [(JSONObject, String)])
     func `the path of an invalid field is complete`(json: JSONObject, path: String) {
         #expect(throws: VarlinkError.invalidParameter(path)) { try AppEvent(json: json) }
+    }
+
+    @Test func `an unknown event is distinguished from an invalid one`() {
+        let json: JSONObject = ["event": "other"]
+        let unknown = VarlinkError.unknownEvent("other")
+        #expect(throws: unknown) { try AppEvent(json: json) }
+        #expect(throws: unknown) { try PairEvent(json: json) }
+        #expect(throws: unknown) { try JoinEvent(json: json) }
+        #expect(throws: unknown) { try WatchEvent(json: json) }
+        #expect(throws: unknown) { try ContinueEvent(json: json) }
     }
 
     @Test(

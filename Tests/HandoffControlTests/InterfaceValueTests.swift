@@ -68,6 +68,39 @@ struct InterfaceValueTests {
         #expect(Self.differences(type, object, Self.app) == [])
     }
 
+    @Test func `the words of replies are those of the interface file`() throws {
+        let control = try #require(Self.control)
+        func words(_ object: String, _ field: String) -> [String] {
+            let kind = control.fields(of: object).first { $0.name == field }.map { control.resolved($0.kind) }
+            if case .words(let words) = kind { return words }
+            if case .list(let element) = kind, case .words(let words) = control.resolved(element) { return words }
+            return []
+        }
+        #expect(words("App", "source") == ControlApp.Source.allCases.map(\.rawValue))
+        #expect(words("Opens", "kind") == ControlOpens.Kind.allCases.map(\.rawValue))
+        #expect(words("Hold", "direction") == SwitchDirection.allCases.map(\.rawValue))
+        #expect(words("Hold", "by") == ControlRestriction.Author.allCases.map(\.rawValue))
+        #expect(words("GetStatus)", "standing") == Standing.allCases.map(\.rawValue))
+        #expect(words("FollowChanges)", "changed") == ControlChanges.Part.allCases.map(\.rawValue))
+        #expect(words("Notifications", "state") == ControlNotifications.State.allCases.map(\.rawValue))
+        #expect(
+            words("NotifiedOffer", "outcome") == ControlNotifications.Outcome.allCases.map(\.rawValue))
+        #expect(words("LogEntry", "event") == ControlLogEntry.Event.allCases.map(\.rawValue))
+        #expect(words("LogEntry", "direction") == ControlLogEntry.Direction.allCases.map(\.rawValue))
+        #expect(words("RemoveDevice)", "event") == RemovalEvent.Kind.allCases.map(\.rawValue))
+    }
+
+    @Test func `an unknown word of a reply is kept`() throws {
+        let entry: JSONObject = [
+            "number": 1, "time": 2.5, "event": "remembered", "direction": "in", "type": nil,
+            "device": .string(String(repeating: "0a", count: 32)), "deviceName": "M", "app": nil, "outcome": "o",
+            "count": 1, "sent": nil, "received": nil,
+        ]
+        let read = try ControlLogEntry(json: entry)
+        #expect(read.json == entry)
+        #expect(read.event.known == nil && read.direction == .in)
+    }
+
     /// The types of the files, and parameters, results and errors with more than two fields. Shorter
     /// ones are read by name, in the method that handles them. Events are compared below.
     @Test func `each type of an interface file is compared with a value`() throws {

@@ -52,6 +52,18 @@ struct DesktopValuesTests {
         #expect(received.problems == ["cannot use x: y"])
     }
 
+    @Test func `an app from a kind of file that this version does not know is left out`() throws {
+        let registry = HandlerRegistry(
+            handlers: try ["a", "b"].map { try Self.handler($0, launch: .desktopEntry(path: "/a")) }, opensPages: true)
+        var json = InstalledApps(registry: registry).json
+        var apps = try #require(json["apps"]?.array)
+        var app = try #require(apps.first?.object)
+        app["source"] = "portal"
+        apps[0] = .object(app)
+        json["apps"] = .array(apps)
+        #expect(try InstalledApps(json: json).registry.handlers.map(\.id.text) == ["b"])
+    }
+
     @Test func `a list that does not fit in a message is cut with a problem`() throws {
         let long = String(repeating: "n", count: 1000)
         let handlers = try (0..<2000).map { try Self.handler("a\($0)", name: long, launch: .command([])) }

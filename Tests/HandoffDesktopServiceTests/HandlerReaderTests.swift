@@ -43,6 +43,8 @@ struct HandlerReaderTests {
         let bare = HandlerPaths(environment: ["XDG_CONFIG_HOME": "relative"])
         #expect(bare.folders.first?.path == "/usr/local/share/applications")
         #expect(bare.defaults == nil)
+        let composed = HandlerPaths(environment: ["XDG_DATA_DIRS": "/\u{E9}:/e\u{301}:/\u{E9}"])
+        #expect(Set(composed.folders.map { Array($0.path.utf8) }).count == 4, "paths are compared as bytes")
     }
 
     @Test func `the first file with an id counts, even if it hides the app or is invalid`() throws {

@@ -4,21 +4,21 @@ import LoopIO
 import Testing
 
 struct NetlinkDecoderTests {
-    private static func bytes(_ value: UInt16) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
-    private static func bytes(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
+    static func bytes(_ value: UInt16) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
+    static func bytes(_ value: UInt32) -> [UInt8] { withUnsafeBytes(of: value) { Array($0) } }
 
-    private static func attribute(_ type: UInt16, _ value: [UInt8]) -> [UInt8] {
+    static func attribute(_ type: UInt16, _ value: [UInt8]) -> [UInt8] {
         let bytes = bytes(UInt16(value.count + 4)) + bytes(type) + value
         return bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
     }
 
-    private static func message(_ type: UInt16, sequence: UInt32 = 7, _ body: [UInt8]) -> [UInt8] {
+    static func message(_ type: UInt16, sequence: UInt32 = 7, _ body: [UInt8]) -> [UInt8] {
         let bytes =
             bytes(UInt32(body.count + 16)) + bytes(type) + bytes(UInt16(0)) + bytes(sequence) + bytes(UInt32(0)) + body
         return bytes + [UInt8](repeating: 0, count: (4 - bytes.count % 4) % 4)
     }
 
-    private static func link(_ type: UInt16, family: UInt8 = 0, name: String = "eth0") -> [UInt8] {
+    static func link(_ type: UInt16, family: UInt8 = 0, name: String = "eth0") -> [UInt8] {
         message(
             type,
             [family, 0] + bytes(UInt16(1)) + bytes(UInt32(5)) + bytes(UInt32(0x43)) + bytes(UInt32(0))

@@ -23,6 +23,37 @@ struct PresentNetworksTests {
             ], "an interface that is down has no network")
     }
 
+    /// A message of a neighbour of interface 5, as the kernel sends it.
+    private func neighbour(_ address: [UInt8], _ hardware: [UInt8]) -> [UInt8] {
+        typealias Netlink = NetlinkDecoderTests
+        return Netlink.message(
+            28,
+            [2, 0, 0, 0] + Netlink.bytes(UInt32(5)) + Netlink.bytes(UInt16(2)) + [0, 1]
+                + Netlink.attribute(1, address) + Netlink.attribute(2, hardware))
+    }
+
+    @Test func `a gateway is resolved among any number of neighbours, and its last hardware address counts`() throws {
+        typealias Netlink = NetlinkDecoderTests
+        var datagrams = [Netlink.link(16)]
+        datagrams.append(
+            Netlink.message(
+                24,
+                [2, 0, 0, 0, 254, 3, 0, 1] + Netlink.bytes(UInt32(0)) + Netlink.attribute(4, Netlink.bytes(UInt32(5)))
+                    + Netlink.attribute(5, [10, 0, 255, 1])))
+        for number in 0..<5000 {
+            datagrams.append(neighbour([10, 0, UInt8(number / 256), UInt8(number % 256)], [2, 0, 0, 0, 0, 1]))
+        }
+        for last in [UInt8(8), 9] { datagrams.append(neighbour([10, 0, 255, 1], [2, 0, 0, 0, 0, last])) }
+        var table = NetworkTable()
+        for datagram in datagrams { NetlinkDecoder.decode(datagram[...]).forEach { table.apply($0) } }
+        #expect(
+            table.present == [
+                PresentNetwork(
+                    interface: "eth0", gateway: try address("10.0.255.1"),
+                    hardware: HardwareAddress("02:00:00:00:00:09"))
+            ])
+    }
+
     @Test func `the kernel's tables can be read`() throws {
         _ = try NetworkTable.current()
         #expect(try !InterfaceTable.current().usable.isEmpty)

@@ -29,6 +29,10 @@ import Testing
         return path.hasPrefix(tree.path + "/") ? String(path.dropFirst(tree.path.count + 1)) : path
     }
 
+    @Test func `folders whose names differ only in the composition of a letter are different`() throws {
+        #expect(try roots(checkouts: ["\u{E9}", "e\u{301}", "\u{E9}"]).checkouts.count == 2)
+    }
+
     // MARK: To other devices
 
     @Test func `a file below a root is sent as its path below it`() throws {

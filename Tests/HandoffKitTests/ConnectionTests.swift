@@ -207,6 +207,17 @@ import Testing
         #expect(kit.story.count { $0 == "Attach" } == 1)
     }
 
+    @Test func `an event of a newer daemon is skipped, which is a diagnostic`() throws {
+        let kit = try KitTest()
+        let application = following(kit)
+        application.onDiagnostic = { [kit] _, message, error in kit.note("\(message), error: \(error != nil)") }
+        application.start()
+        try kit.run(until: "connected")
+        kit.send(["event": "thought", "text": "new"])
+        try kit.run(until: "skipped the unknown event 'thought' of a newer handoffd, error: false")
+        #expect(kit.story.count { $0 == "Attach" } == 1)
+    }
+
     @Test func `an app with another name attaches again`() throws {
         let kit = try KitTest()
         let application = following(kit)

@@ -88,7 +88,10 @@ final class KitTest: @unchecked Sendable {
     }
 
     /// Sends an event to the app.
-    func event(_ event: AppEvent) { attachment?.reply(event.json, continues: true) }
+    func event(_ event: AppEvent) { send(event.json) }
+
+    /// Sends an event of any version of the daemon to the app.
+    func send(_ event: JSONObject) { attachment?.reply(event, continues: true) }
 
     /// The ID of the last published activity.
     var lastID: ActivityID { Sample.activityID(UInt8(published)) }

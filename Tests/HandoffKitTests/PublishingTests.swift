@@ -255,6 +255,22 @@ import Testing
         #expect(kit.story.count { $0.hasPrefix("second: webpageURL") } == 1, "\(kit.story)")
     }
 
+    @Test func `a change of the composition of a letter is a change`() throws {
+        let kit = try KitTest()
+        let activity = NSUserActivity(activityType: "com.example.editing", application: kit.application())
+        activity.title = "\u{E9}"
+        activity.targetContentIdentifier = "/\u{E9}"
+        activity.requiredUserInfoKeys = ["\u{E9}"]
+        activity.becomeCurrent()
+        try kit.run(until: "BecomeCurrent")
+        activity.title = "e\u{301}"
+        try kit.run(until: "Update title")
+        activity.targetContentIdentifier = "/e\u{301}"
+        try kit.run(until: "Update targetContentIdentifier")
+        activity.requiredUserInfoKeys = ["e\u{301}"]
+        try kit.run(until: "Update requiredUserInfoKeys")
+    }
+
     @Test func `a long title is shortened`() throws {
         for title in [String(repeating: "ä", count: 600), String(repeating: "👩‍👩‍👧‍👦", count: 100)] {
             let kit = try KitTest()

@@ -1,5 +1,6 @@
 import HandoffAccount
 import HandoffCrypto
+import HandoffDiscovery
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
@@ -103,6 +104,21 @@ import Testing
         #expect(early == desk && late == nil)
         #expect(labels.isOwn(former))
         #expect(!labels.isOwn(Label.random(labelKey: epoch.label)))
+    }
+
+    @Test mutating func `lost devices may use the labels of two hours, however short a label's lifetime`() throws {
+        let lifetime = Duration.seconds(Int64(PublicationGroup.labelLifetime.lowerBound))
+        var own = [try #require(labels.label)]
+        var now = Self.now
+        while now.advanced(by: lifetime) <= Self.now.advanced(by: PeerTable.searchLimit) {
+            now = now.advanced(by: lifetime)
+            // Once at the end of the lifetime, and once because the network changed.
+            for _ in 1...2 {
+                labels.renew(epoch, now: now)
+                own.append(try #require(labels.label))
+            }
+        }
+        #expect(labels.receiversForLost(now: now) == own.dropLast().reversed())
     }
 
     @Test mutating func `callers under a former label may still be in its epoch`() throws {

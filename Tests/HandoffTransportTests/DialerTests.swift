@@ -88,6 +88,16 @@ import Testing
         call.cancel()
     }
 
+    @Test func `a call limits the number of addresses of its first target, and tries none of them twice`() throws {
+        let port = try closedAddress().port
+        let addresses = try (1...20).map { SocketAddress(try #require(IPAddress(bytes: [127, 0, 0, $0])), port: port) }
+        guard case .failure(let error) = try dial(fixture.target([addresses[0]] + addresses)) else {
+            Issue.record("a closed address was connected")
+            return
+        }
+        #expect(error.failures.map(\.address) == Array(addresses.prefix(16)))
+    }
+
     @Test func `a device seems to be asleep if an expected reply is missing`() throws {
         let address = try closedAddress()
         func isSilence(_ causes: DialError.Cause...) -> Bool {

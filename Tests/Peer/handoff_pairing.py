@@ -212,7 +212,7 @@ class Window:
 
     def __init__(self, key, account, digits=None, host="127.0.0.1", protocol=p.PROTOCOL):
         self.key, self.account = key, account
-        self.digits = p.Digits(digits or f"{int.from_bytes(os.urandom(8), 'big') % 10**8:08}")
+        self.digits = p.Digits(digits or p.code(int.from_bytes(os.urandom(8), "big")))
         self.secret, self.salt = p.LinkSecret(os.urandom(16)), p.new_salt()
         self.context = p.make_context(True, protocol)
         self.listener = socket.create_server((host, 0))

@@ -21,6 +21,7 @@ from OpenSSL import SSL
 import handoff_spake2 as spake2
 from handoff_crypto import Refused, hmac_sha256
 from handoff_link import Link
+from handoff_pairing_codes import CODE_DIGITS, code, other_code
 
 PROTOCOL = b"handoff-pair/1"
 JOINER, INVITER = b"handoff/1 joiner", b"handoff/1 inviter"
@@ -72,12 +73,16 @@ def stretch(digits, salt):
 
 
 class Digits:
-    """Eight digits, for people. The same code is stretched again with every salt."""
+    """The digits of a code, for people. The same code is stretched again with every salt."""
 
     def __init__(self, text):
         self.text = "".join(character for character in text if character.isdigit())
-        if len(self.text) != 8:
-            raise Refused("not eight digits")
+        if len(self.text) != CODE_DIGITS:
+            raise Refused(f"not {CODE_DIGITS} digits")
+
+    def other(self, by=1):
+        """Other digits: the code with a value that differs by `by`."""
+        return Digits(other_code(self.text, by))
 
     def w(self, salt):
         return stretch(self.text, salt)

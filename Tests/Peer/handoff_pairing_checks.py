@@ -97,10 +97,6 @@ class Inviting:
         return host, int(port)
 
 
-def wrong_code(code):
-    return p.Digits(f"{(int(code.text) + 1) % 10**8:08}")
-
-
 def fails(act):
     try:
         act()
@@ -120,7 +116,7 @@ def pairs(by_link):
 
 def wrong_code_is_refused():
     inviting = Inviting()
-    refused = fails(lambda: pairing.join([inviting.target], wrong_code(inviting.window.digits)))
+    refused = fails(lambda: pairing.join([inviting.target], inviting.window.digits.other()))
     inviting.window.close()
     return "wrongCode" in (refused or "")
 
@@ -165,7 +161,7 @@ def a_joiner_tells_one_guess():
         caller.start()
         session = window.accept().session
         salt, side, share_a, confirm_a = adversary.false_inviter(session, p.Digits(guess))
-        candidates = [p.Digits(f"{number:08}") for number in range(10)]
+        candidates = [p.Digits(p.code(number)) for number in range(10)]
         fit = adversary.codes_that_fit(candidates, salt, share_a, side, confirm_a, session.binding)
         recorded = adversary.codes_that_fit_a_listener(
             candidates, salt, share_a, side.share, confirm_a, [session.binding])
@@ -177,7 +173,7 @@ def a_joiner_tells_one_guess():
 
 def a_listener_would_find_a_weak_scalar():
     """The search of an attacker who chose nothing can succeed with an inviter whose scalar is 1."""
-    candidates, salt, binding = [p.Digits(f"{number:08}") for number in range(4)], bytes(16), bytes(32)
+    candidates, salt, binding = [p.Digits(p.code(number)) for number in range(4)], bytes(16), bytes(32)
     fits = []
     for own in (1, None):
         a, b = (spake2.Side(is_a, candidates[2].w(salt), p.JOINER, p.INVITER, own=None if is_a else own) for is_a in (True, False))

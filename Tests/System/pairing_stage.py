@@ -13,6 +13,8 @@ from harness import ROOT, Failure, Skip, expect, test
 
 PEER = os.path.join(ROOT, "Tests", "Peer")
 sys.path.insert(0, PEER)
+from handoff_pairing_codes import CODE_DIGITS, other_code  # noqa: E402
+
 try:
     import handoff_crypto as c
     import handoff_pairing as pairing
@@ -167,10 +169,6 @@ def has_no_account(daemon):
 
 def members(daemon):
     return {device["name"] for device in daemon.ctl("devices").lines}
-
-
-def wrong(digits, by=1):
-    return p.Digits(f"{(int(digits.text) + by) % 10**8:08}")
 
 
 def port(place):

@@ -5,7 +5,7 @@ import time
 
 from harness import expect, main
 from pairing_stage import (
-    NOT_TRUSTED, Inviting, adversary, has_no_account, join, members, p, pairing_test, python_window, spake2, wrong)
+    NOT_TRUSTED, Inviting, adversary, has_no_account, join, members, p, pairing_test, python_window, spake2)
 
 
 def pairs_honestly(window, taker):
@@ -44,8 +44,7 @@ def ending_tls(stage):
     expect(kinds == [p.SALT, p.SHARE_A, p.SHARE_B, p.CONFIRM_A, p.REFUSAL], f"frames that passed: {kinds}")
     has_no_account(taker)
     # The data that passed inside TLS does not reveal the code, however many codes are tried.
-    code = int(window.digits.text)
-    candidates = [p.Digits(f"{(code + step) % 10**8:08}") for step in range(-8, 8)]
+    candidates = [window.digits.other(step) for step in range(-8, 8)]
     fit = adversary.codes_that_fit_a_listener(
         candidates, between.body(p.SALT), between.body(p.SHARE_A), between.body(p.SHARE_B), between.body(p.CONFIRM_A),
         between.bindings)
@@ -98,13 +97,13 @@ def guessing(stage):
     reasons = []
     number = 0
     while number < 5:
-        guessed = wrong(window.digits, 1 + number)
+        guessed = window.digits.other(1 + number)
         false = python_window(digits=guessed.text)
         call = join(taker, window.digits, false.place)
         session = false.accept().session
         salt, side, share_a, confirm_a = adversary.false_inviter(session, guessed)
         # A failed guess at the joining device. The attacker cannot determine which code would have been right.
-        candidates = [guessed, window.digits, wrong(window.digits, 9)]
+        candidates = [guessed, window.digits, window.digits.other(9)]
         expect(adversary.codes_that_fit(candidates, salt, share_a, side, confirm_a, session.binding) == [], "a guess matches")
         session.send((p.CONFIRM_B, os.urandom(32)))
         reason = call.refused()
@@ -141,7 +140,7 @@ def guessing_right(stage):
     session = false.accept().session
     salt, side, share_a, confirm_a = adversary.false_inviter(session, false.digits)
     fit = adversary.codes_that_fit(
-        [wrong(false.digits), false.digits], salt, share_a, side, confirm_a, session.binding)
+        [false.digits.other(), false.digits], salt, share_a, side, confirm_a, session.binding)
     expect(fit == [false.digits], f"the search does not find the code: {fit}")
     session.close()
     call.close()

@@ -6,8 +6,7 @@ import threading
 import time
 
 from harness import expect, main
-from pairing_stage import (
-    ENDS, Inviting, adversary, c, join, knock, members, p, pairing, pairing_test, port, wrong)
+from pairing_stage import ENDS, Inviting, adversary, c, join, knock, members, p, pairing, pairing_test, port
 from recording import spellings
 
 
@@ -33,7 +32,7 @@ def parallel(stage):
         ready, ends = [], []
         for number in range(4):
             try:
-                ready.append(window.joiner(wrong(window.digits, 1 + number)))
+                ready.append(window.joiner(window.digits.other(1 + number)))
             except p.Ended as error:
                 ends.append(error)
         # A session lasts five seconds, and may end before the others are ready.
@@ -137,7 +136,7 @@ def once(stage):
             pass
     again = Inviting(daemon)
     expect((again.code, again.link) != (window.code, window.link), "the secrets are the same again")
-    for secret in (window.secret, wrong(again.digits)):
+    for secret in (window.secret, again.digits.other()):
         try:
             joiner = pairing.Joiner(again.session(secret), secret)
             joiner.exchange()

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from harness import BIN, Result, expect, main
-from pairing_stage import ENDS, p, pairing, pairing_test, python_window, wrong
+from pairing_stage import ENDS, p, pairing, pairing_test, python_window
 from terminal import Terminal
 
 
@@ -61,7 +61,7 @@ class Scene:
 
 
 def wrong_code(scene):
-    scene.opens().joins(wrong(p.Digits(scene.code)).text, "--peer", scene.place)
+    scene.opens().joins(p.Digits(scene.code).other().text, "--peer", scene.place)
     scene.window.sees(r'"guessesLeft":4' if scene.json else "wrong code +4 guesses left")
     scene.closes()
 
@@ -71,7 +71,7 @@ def someone_else(scene):
     host, _, number = scene.place.rpartition(":")
     for guess in range(5):
         while True:
-            digits = wrong(p.Digits(scene.code), 1 + guess)
+            digits = p.Digits(scene.code).other(1 + guess)
             try:
                 joiner = pairing.Joiner(p.Session.call(host, int(number), digits), digits)
                 joiner.exchange()

@@ -79,7 +79,7 @@ package enum PopupAnswer: Sendable, Equatable {
 
     private static func restriction(_ restriction: ControlRestriction) -> JSON {
         [
-            "direction": .string(restriction.direction.rawValue), "byUser": .bool(restriction.author == .user),
+            "direction": .string(restriction.direction.text), "byUser": .bool(restriction.author == .user),
             "until": restriction.until.map { .real($0) } ?? .null, "message": .string(restriction.message),
         ]
     }

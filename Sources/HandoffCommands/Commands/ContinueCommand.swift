@@ -299,7 +299,8 @@ extension ContinuedActivity {
         let own = offers.filter { $0.device == origin.device }
         return own.first { $0.id == id }
             ?? own.first {
-                $0.type == type && $0.team == team && $0.streams && ($0.title == nil || $0.title == title)
+                $0.type == type && $0.team.hasSameBytes(as: team) && $0.streams
+                    && ($0.title == nil || $0.title == title)
             }
     }
 }

@@ -135,7 +135,7 @@ final class RemovalSession {
         if before == nil, request.timeout > .zero {
             context.after(request.timeout) { [unowned self] in conclude() }
         }
-        if context.json { return context.console.line(Describe.event(event.kind.rawValue, event.json)) }
+        if context.json { return context.console.line(Describe.event(event.kind.text, event.json)) }
         if before == nil { show("removed", texts.label(event.device)) }
         let newlyConfirmed = event.confirmed.filter { !(before?.confirmed.contains($0) ?? false) }
         for device in newlyConfirmed where device != own { show("confirmed", texts.label(device)) }

@@ -92,8 +92,8 @@ enum LogText {
         let peer = entry.direction == .in ? "from \(device)" : "to \(device)"
         let outcome = VisibleText.escape(words(entry.outcome))
         let what: String
-        switch entry.event {
-        case .continuation, .payload:
+        switch entry.event.known {
+        case .continuation, .payload, nil:
             let type = entry.type.map { type in ActivityType(type).map(Describe.type) ?? type } ?? ""
             what = "\(VisibleText.escape(type)) \(peer)\(app): \(outcome)"
         case .stream:

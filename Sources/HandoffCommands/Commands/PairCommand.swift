@@ -101,12 +101,12 @@ struct PairingText {
         self.text = text + ColumnTable.fields(fields)
     }
 
-    /// Groups the digits as `1234 5678`, which people read and type with fewer errors than eight
-    /// digits in a row.
-    static func grouped(_ code: String) -> String {
+    /// Returns the digits in two groups, `1234 5678`, which people read and type with fewer errors
+    /// than all digits in a row.
+    private static func grouped(_ code: String) -> String {
         let code = VisibleText.escape(code)
-        guard code.count > 4 else { return code }
-        return "\(code.prefix(4)) \(code.dropFirst(4))"
+        guard code.count == Limits.pairingCodeDigits else { return code }
+        return "\(code.prefix(code.count / 2)) \(code.dropFirst(code.count / 2))"
     }
 }
 

@@ -71,7 +71,7 @@ enum StatusText {
                 VisibleText.escape(peer.name ?? (peer.device == nil ? "not yet known" : "unnamed")),
                 peer.device?.short ?? "",
                 VisibleText.escape(peer.address ?? ""),
-                peer.via.rawValue,
+                VisibleText.escape(peer.via.text),
                 peer.connected ? "open" : "none",
                 "\(peer.activities)",
             ])

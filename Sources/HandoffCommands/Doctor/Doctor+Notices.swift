@@ -9,7 +9,7 @@ extension Doctor {
     /// Checks whether offers are shown as notifications, and which are not.
     static func notices(_ facts: DoctorFacts) -> [DoctorCheck] {
         guard let notifications = facts.diagnosis?.notifications else { return [] }
-        if let check = suppression(notifications.state) { return [check] }
+        if let check = suppression(notifications.state.known) { return [check] }
         var checks = (facts.apps ?? []).filter { !$0.notified }.map { muted($0.id) }
         let dismissed = notifications.offers.filter { $0.outcome == .dismissed }.map(\.activity.short)
         if let first = dismissed.first {
@@ -34,12 +34,12 @@ extension Doctor {
         _ diagnosis: ControlDiagnosis?
     ) -> DoctorCheck? {
         guard let notifications = diagnosis?.notifications, activity.opens.kind != .nothing else { return nil }
-        if let check = suppression(notifications.state) { return check }
+        if let check = suppression(notifications.state.known) { return check }
         let mutedApps = Set((apps ?? []).filter { !$0.notified }.map(\.id))
         if let app = activity.opens.app, mutedApps.contains(app) { return muted(app) }
         let remedy = "handoffctl continue \(activity.id.short)"
         let offer = notifications.offers.first { $0.device == activity.device && $0.activity == activity.id }
-        switch offer?.outcome {
+        switch offer?.outcome.known {
         case .shown: return DoctorCheck(notices, .ok, "its notification is shown")
         case .accepted: return DoctorCheck(notices, .ok, "no notification is shown: it was already continued here")
         case .dismissed:
@@ -69,9 +69,9 @@ extension Doctor {
     }
 
     /// Returns the reason why no notifications are shown at all, if any.
-    private static func suppression(_ state: ControlNotifications.State) -> DoctorCheck? {
+    private static func suppression(_ state: ControlNotifications.State?) -> DoctorCheck? {
         switch state {
-        case .on, .unknown: nil
+        case .on, .unknown, nil: nil
         case .off:
             DoctorCheck(
                 notices, .warning, "no notification is shown: handoffd.conf has 'notifications = off'",

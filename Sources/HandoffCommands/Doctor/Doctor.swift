@@ -36,7 +36,7 @@ package enum Doctor {
         if let check = stateFolder(facts.diagnosis) { checks.append(check) }
         if let check = leftovers(facts.machine.leftovers) { checks.append(check) }
         // Do not repeat the problem that the account check reports.
-        checks += status.warnings.filter { $0 != status.standing?.problem }.map {
+        checks += status.warnings.filter { $0 != status.standing?.known?.problem }.map {
             DoctorCheck("warning", .warning, $0, remedy: "see the daemon's log: journalctl --user -u handoffd")
         }
         return checks

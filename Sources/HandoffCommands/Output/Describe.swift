@@ -21,19 +21,19 @@ enum Describe {
 
     /// Describes what would open an activity, or why nothing would.
     static func opens(_ opens: ControlOpens) -> String {
-        switch opens.kind {
+        switch opens.kind.known {
         case .app: VisibleText.escape(opens.name ?? "an app")
         case .web: opens.name.map { "web (\(VisibleText.escape($0)))" } ?? "web"
-        case .nothing: opens.reason.map { "nothing: \(VisibleText.escape($0))" } ?? "nothing"
+        case .nothing, nil: opens.reason.map { "nothing: \(VisibleText.escape($0))" } ?? "nothing"
         }
     }
 
     /// Describes what would open an activity, as the end of a sentence.
     static func opensPhrase(_ opens: ControlOpens) -> String {
-        switch opens.kind {
+        switch opens.kind.known {
         case .app: "opens in \(Self.opens(opens))"
         case .web: "opens on the web"
-        case .nothing: opens.reason.map { "does not open here: \(VisibleText.escape($0))" } ?? "does not open here"
+        case .nothing, nil: opens.reason.map { "does not open here: \(VisibleText.escape($0))" } ?? "does not open here"
         }
     }
 
@@ -41,12 +41,12 @@ enum Describe {
     /// because its title can be any text.
     /// - Parameter page: the URL of its web page.
     static func openedPhrase(_ opens: ControlOpens, page: String?) -> String {
-        switch opens.kind {
+        switch opens.kind.known {
         case .app: "opened in \(Self.opens(opens))"
         case .web:
             page.flatMap(WebURL.shownHost).map { "opened on the web, at \(VisibleText.escape($0))" }
                 ?? "opened on the web"
-        case .nothing: "nothing opened it"
+        case .nothing, nil: "nothing opened it"
         }
     }
 

@@ -17,7 +17,7 @@ struct Obstacle: Equatable {
                 remedy: "handoffctl join, with the code that handoffctl pair shows on another device; on the first "
                     + "device: handoffctl account create")
         }
-        guard let problem = status.standing?.problem else { return nil }
+        guard let problem = status.standing?.known?.problem else { return nil }
         return Obstacle(
             message: problem,
             remedy: "handoffctl join, with the code that handoffctl pair shows on a device of the account; if no "
@@ -72,16 +72,17 @@ struct Obstacle: Equatable {
 extension ControlRestriction {
     /// The action that removes the restriction.
     var remedy: String {
-        switch author {
+        switch author.known {
         case .user:
             let device = device.map { " --device \($0.short)" } ?? ""
-            return "handoffctl \(direction.rawValue) on\(device)"
+            return "handoffctl \(direction.text) on\(device)"
         case .configuration:
             return "remove 'advertise = off' from handoffd.conf, then: systemctl --user reload handoffd"
         case .policy: return "ask the administrator of this machine: it is set in /etc/handoff/policy.d"
         case .network: return "handoffctl network trust, if you trust it"
         case .session:
             return "unlock or use the screen; lock-delay and idle-delay in handoffd.conf set the delays"
+        case nil: return "handoffctl status shows the reason"
         }
     }
 }

@@ -14,7 +14,9 @@ extension CommandContext {
         guard failure.name == "AccountRefused" else { return fail(failure) }
         connect { client in
             client.getStatus { [unowned self, unowned client] result in
-                guard case .success(let status) = result, status.standing?.problem != nil else { return fail(failure) }
+                guard case .success(let status) = result, status.standing?.known?.problem != nil else {
+                    return fail(failure)
+                }
                 // The daemon closes all connections once it has the new identity.
                 client.onEnd = { [unowned self] in
                     note("left the former account; this device has a new identity")

@@ -59,7 +59,7 @@ final class PublishedStreams {
     let hasRepository: Bool
 
     /// The maximum number of streams per device at a time. Each reads and hashes the whole file.
-    private static let maxPerDevice = 16
+    private static let maxStreamsPerDevice = 16
 
     private let content: PublishedContent
     private let context: CommandContext
@@ -114,7 +114,7 @@ final class PublishedStreams {
         do throws(TransferFailure) {
             if let resource { throw TransferFailure(.unsupported, "this activity has no stream for '\(resource)'") }
             guard let device = servings[id]?.device.device,
-                servings.values.count(where: { $0.device.device == device }) <= Self.maxPerDevice
+                servings.values.count(where: { $0.device.device == device }) <= Self.maxStreamsPerDevice
             else { throw TransferFailure(.busy, "too many streams are already being sent to one device") }
             let source = try open()
             TransferMemory.keep()

@@ -84,10 +84,11 @@ package enum AppEvent: ControlMessage {
     /// The activity expired or was replaced.
     case withdrawn(ActivityID)
 
-    /// Decodes the results of `Attach` or `Publish`. Throws `invalidParameter`.
+    /// Decodes the results of `Attach` or `Publish`. Throws `invalidParameter` or `unknownEvent`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        switch try fields.text("event") {
+        let event = try fields.text("event")
+        switch event {
         case "attached": self = .attached(session: try fields.value("session"))
         case "published": self = .published(try fields.value("activity"), advice: try fields.optional("advice"))
         case "save": self = .save(try fields.value("activity"))
@@ -109,7 +110,7 @@ package enum AppEvent: ControlMessage {
                 try fields.value("activity"), try fields.value("stream"), from: try fields.value("origin"),
                 resource: try fields.optional("resource"))
         case "withdrawn": self = .withdrawn(try fields.value("activity"))
-        default: throw fields.invalid("event")
+        default: throw .unknownEvent(event)
         }
     }
 

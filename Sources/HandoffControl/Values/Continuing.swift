@@ -39,16 +39,17 @@ package enum ContinueEvent: ControlMessage {
     /// that opened it. A caller that continued it opens streams with the continuation.
     case continued(ActivityType, ContinuedActivity?, ControlOpens?, continuation: ContinuationID?)
 
-    /// Decodes the results. Throws `invalidParameter`.
+    /// Decodes the results. Throws `invalidParameter` or `unknownEvent`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        switch try fields.text("event") {
+        let event = try fields.text("event")
+        switch event {
         case "willContinue": self = .willContinue(try fields.value("type"))
         case "continued":
             self = .continued(
                 try fields.value("type"), try fields.optional("activity"), try fields.optional("opens"),
                 continuation: try fields.optional("continuation"))
-        default: throw fields.invalid("event")
+        default: throw .unknownEvent(event)
         }
     }
 

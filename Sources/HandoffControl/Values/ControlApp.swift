@@ -30,7 +30,7 @@ package struct ControlApp: ControlValue {
     /// Its name for users.
     package var name: String
     /// The source of the app's declaration.
-    package var source: Source
+    package var source: ReplyWord<Source>
     /// The file that declares it.
     package var file: String?
     /// The types that it continues.
@@ -58,7 +58,7 @@ package struct ControlApp: ControlValue {
     ) {
         self.id = id
         self.name = name
-        self.source = source
+        self.source = ReplyWord(source)
         self.file = file
         self.types = types
         self.team = team

@@ -11,9 +11,9 @@ package struct ControlChanges: ControlValue {
     }
 
     /// The changed parts; never empty.
-    package var changed: [Part]
+    package var changed: [ReplyWord<Part>]
 
     package init(changed: [Part]) {
-        self.changed = changed
+        self.changed = changed.map(ReplyWord.init)
     }
 }

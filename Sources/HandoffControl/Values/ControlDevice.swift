@@ -65,7 +65,7 @@ extension DeviceNames {
 /// The results of `RemoveDevice`: the members that have been notified.
 package struct RemovalEvent: ControlValue {
     /// The kind of event.
-    package enum Kind: String, Codable, Sendable {
+    package enum Kind: String, Codable, Sendable, CaseIterable {
         /// The device is removed, and a new account key is in use.
         case removed
         /// Another member has received that key.
@@ -73,7 +73,7 @@ package struct RemovalEvent: ControlValue {
     }
 
     /// The kind of event.
-    package var kind: Kind
+    package var kind: ReplyWord<Kind>
     /// The device that was removed.
     package var device: DeviceID
     /// Members that have the new key, including this device.
@@ -88,7 +88,7 @@ package struct RemovalEvent: ControlValue {
     }
 
     package init(kind: Kind, device: DeviceID, confirmed: [DeviceID], waiting: [DeviceID]) {
-        self.kind = kind
+        self.kind = ReplyWord(kind)
         self.device = device
         self.confirmed = confirmed
         self.waiting = waiting

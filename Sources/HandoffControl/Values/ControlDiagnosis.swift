@@ -115,21 +115,21 @@ package struct ControlNotifications: ControlValue {
         package var device: DeviceID
         /// Its id.
         package var activity: ActivityID
-        package var outcome: Outcome
+        package var outcome: ReplyWord<Outcome>
 
         package init(device: DeviceID, activity: ActivityID, outcome: Outcome) {
             self.device = device
             self.activity = activity
-            self.outcome = outcome
+            self.outcome = ReplyWord(outcome)
         }
     }
 
-    package var state: State
+    package var state: ReplyWord<State>
     /// The outcomes of the current offers.
     package var offers: [Offer]
 
     package init(state: State, offers: [Offer] = []) {
-        self.state = state
+        self.state = ReplyWord(state)
         self.offers = offers
     }
 }

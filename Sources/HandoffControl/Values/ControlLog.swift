@@ -17,7 +17,7 @@ package struct ControlLogPage: ControlValue {
 /// contains no content of the activity: no title, no page, no payload.
 package struct ControlLogEntry: ControlValue {
     /// The kind of event.
-    package enum Event: String, Codable, Sendable {
+    package enum Event: String, Codable, Sendable, CaseIterable {
         /// An activity was continued, or this failed.
         case continuation
         /// The state of an activity was sent to a device that requested it.
@@ -27,7 +27,7 @@ package struct ControlLogEntry: ControlValue {
     }
 
     /// The direction in which the activity was sent.
-    package enum Direction: String, Codable, Sendable {
+    package enum Direction: String, Codable, Sendable, CaseIterable {
         /// From another device to this one.
         case `in`
         /// From this device to another one.
@@ -39,9 +39,9 @@ package struct ControlLogEntry: ControlValue {
     /// The time of the event, in seconds since 1970.
     package var time: Double
     /// The kind of event.
-    package var event: Event
+    package var event: ReplyWord<Event>
     /// The direction in which the activity was sent.
-    package var direction: Direction
+    package var direction: ReplyWord<Direction>
     /// The type of the activity, or nil for streams.
     package var type: String?
     /// The other device.
@@ -68,8 +68,8 @@ package struct ControlLogEntry: ControlValue {
     ) {
         self.number = number
         self.time = time
-        self.event = event
-        self.direction = direction
+        self.event = ReplyWord(event)
+        self.direction = ReplyWord(direction)
         self.type = type
         self.device = device
         self.deviceName = deviceName

@@ -19,7 +19,7 @@ package struct ControlPeer: ControlValue {
     /// The address in use, or the configured one.
     package var address: String?
     /// The source of the peer.
-    package var via: Source
+    package var via: ReplyWord<Source>
     /// True if a connection is open.
     package var connected: Bool
     /// The number of activities it offers.
@@ -31,7 +31,7 @@ package struct ControlPeer: ControlValue {
         self.device = device
         self.name = name
         self.address = address
-        self.via = via
+        self.via = ReplyWord(via)
         self.connected = connected
         self.activities = activities
     }

@@ -13,7 +13,7 @@ package struct ControlStatus: ControlValue {
     /// The account, or nil if there is none.
     package var account: AccountID?
     /// The standing of this device in the account, or nil if there is none.
-    package var standing: Standing?
+    package var standing: ReplyWord<Standing>?
     /// The account's epoch, or nil if there is no account.
     package var epoch: UInt64?
     /// The discovery in use: `avahi`, `embedded`, `static` or `none`.
@@ -55,7 +55,7 @@ package struct ControlStatus: ControlValue {
         self.name = name
         self.kind = kind
         self.account = account
-        self.standing = standing
+        self.standing = standing.map(ReplyWord.init)
         self.epoch = epoch
         self.discovery = discovery
         self.discoveryState = discoveryState

@@ -53,7 +53,7 @@ package struct SetSwitchesRequest: ControlRequest {
 /// Why a direction is off now.
 package struct ControlRestriction: ControlValue {
     /// The author of the restriction. The raw values are used on the socket.
-    package enum Author: String, Codable, Sendable {
+    package enum Author: String, Codable, Sendable, CaseIterable {
         /// The user, with a switch.
         case user
         /// The user or the administrator, in `handoffd.conf`.
@@ -67,9 +67,9 @@ package struct ControlRestriction: ControlValue {
     }
 
     /// The direction that is off.
-    package var direction: SwitchDirection
+    package var direction: ReplyWord<SwitchDirection>
     /// The author of the restriction.
-    package var author: Author
+    package var author: ReplyWord<Author>
     /// The only device affected. Nil: all devices.
     package var device: DeviceID?
     /// When it ends, in seconds since 1970. Nil: when the user switches it on.
@@ -86,8 +86,8 @@ package struct ControlRestriction: ControlValue {
     package init(
         direction: SwitchDirection, author: Author, device: DeviceID? = nil, until: Double? = nil, message: String
     ) {
-        self.direction = direction
-        self.author = author
+        self.direction = ReplyWord(direction)
+        self.author = ReplyWord(author)
         self.device = device
         self.until = until
         self.message = message

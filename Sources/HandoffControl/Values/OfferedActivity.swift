@@ -75,7 +75,7 @@ package struct ControlOpens: DirectControlValue {
     }
 
     /// The kind of handler.
-    package var kind: Kind
+    package var kind: ReplyWord<Kind>
     /// The name of the app or browser.
     package var name: String?
     /// Why there is no handler, as a fragment.
@@ -89,7 +89,7 @@ package struct ControlOpens: DirectControlValue {
     package init(
         kind: Kind, name: String? = nil, reason: String? = nil, app: String? = nil, icon: String? = nil
     ) {
-        self.kind = kind
+        self.kind = ReplyWord(kind)
         self.name = name
         self.reason = reason
         self.app = app
@@ -98,7 +98,7 @@ package struct ControlOpens: DirectControlValue {
 
     /// Omits all nil fields, also in a reply.
     package var json: JSONObject {
-        var members: [JSONObject.Element] = [("kind", .string(kind.rawValue))]
+        var members: [JSONObject.Element] = [("kind", .string(kind.text))]
         if let name { members.append(("name", .string(name))) }
         if let reason { members.append(("reason", .string(reason))) }
         if let app { members.append(("app", .string(app))) }
@@ -118,15 +118,16 @@ package enum WatchEvent: ControlMessage {
     /// All offers that existed at the start have been sent.
     case ready
 
-    /// Decodes the results. Throws `invalidParameter`.
+    /// Decodes the results. Throws `invalidParameter` or `unknownEvent`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        switch try fields.text("event") {
+        let event = try fields.text("event")
+        switch event {
         case "added": self = .added(try fields.value("activity"))
         case "changed": self = .changed(try fields.value("activity"))
         case "removed": self = .removed(try fields.value("activity"))
         case "ready": self = .ready
-        default: throw fields.invalid("event")
+        default: throw .unknownEvent(event)
         }
     }
 

@@ -50,10 +50,11 @@ package enum PairEvent: ControlMessage {
     /// The device is a member and has stored the account.
     case joined(PairingDevice)
 
-    /// Decodes the results. Throws `invalidParameter`.
+    /// Decodes the results. Throws `invalidParameter` or `unknownEvent`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        switch try fields.text("event") {
+        let event = try fields.text("event")
+        switch event {
         case "opened": self = .opened(try fields.value("window"))
         case "wrongCode": self = .wrongCode(guessesLeft: try fields.value("guessesLeft"))
         case "codeEnded": self = .codeEnded
@@ -61,7 +62,7 @@ package enum PairEvent: ControlMessage {
         case "gone": self = .gone(try fields.value("device"))
         case "joining": self = .joining(try fields.value("device"))
         case "joined": self = .joined(try fields.value("device"))
-        default: throw fields.invalid("event")
+        default: throw .unknownEvent(event)
         }
     }
 
@@ -124,15 +125,16 @@ package enum JoinEvent: ControlMessage {
     /// This device is a member of the account.
     case joined(AccountID, by: PairingDevice)
 
-    /// Decodes the results. Throws `invalidParameter`.
+    /// Decodes the results. Throws `invalidParameter` or `unknownEvent`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        switch try fields.text("event") {
+        let event = try fields.text("event")
+        switch event {
         case "looking": self = .looking
         case "calling": self = .calling(address: try fields.value("address"))
         case "waiting": self = .waiting(try fields.value("device"))
         case "joined": self = .joined(try fields.value("account"), by: try fields.value("device"))
-        default: throw fields.invalid("event")
+        default: throw .unknownEvent(event)
         }
     }
 

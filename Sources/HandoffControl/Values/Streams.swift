@@ -92,4 +92,11 @@ package enum StreamOutcome: String, Codable, Sendable, CaseIterable {
     case stopped
     /// A passed file failed on either device.
     case failed
+    /// An outcome of a newer daemon.
+    case other
+
+    /// Decodes a word from the socket. A word of a later version becomes `other`.
+    package init(from decoder: any Decoder) throws {
+        self = StreamOutcome(rawValue: try decoder.singleValueContainer().decode(String.self)) ?? .other
+    }
 }

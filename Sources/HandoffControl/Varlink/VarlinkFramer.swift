@@ -93,6 +93,8 @@ package enum VarlinkError: Error, Equatable, Sendable {
     case malformed(String)
     /// A parameter is missing or has the wrong type. Contains its path, such as `activity.title`.
     case invalidParameter(String)
+    /// A reply is an event that this version does not know.
+    case unknownEvent(String)
 }
 
 extension VarlinkError: CustomStringConvertible {
@@ -102,6 +104,7 @@ extension VarlinkError: CustomStringConvertible {
         case .messageTooLarge: "a message is longer than \(VarlinkFramer.maxMessage) bytes"
         case .unreadable(let problem), .malformed(let problem): "malformed message: \(problem)"
         case .invalidParameter(let path): "missing or invalid parameter '\(path)'"
+        case .unknownEvent(let name): "unknown event '\(name)'"
         }
     }
 }

@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffHandlers
+import HandoffJSON
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
@@ -90,12 +91,13 @@ extension ControlService {
 /// decision.
 private struct OpenerKey: Hashable {
     let type: ActivityType
-    let team: String?
+    /// Teams are compared as bytes, as `TeamRule` does.
+    let team: BytewiseText?
     let hasWebpageURL: Bool
 
     init(_ offer: ActivitySummary) {
         type = offer.type
-        team = offer.team
+        team = offer.team.map(BytewiseText.init)
         hasWebpageURL = offer.hasWebpageURL
     }
 }

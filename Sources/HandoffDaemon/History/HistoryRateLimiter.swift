@@ -22,7 +22,7 @@ package struct HistoryRateLimiter {
 
     /// The properties that entries must share to be merged.
     private struct Kind: Hashable {
-        let event: ControlLogEntry.Event
+        let event: ReplyWord<ControlLogEntry.Event>
         let type: String?
         let app: String?
         let outcome: String

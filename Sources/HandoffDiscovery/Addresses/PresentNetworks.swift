@@ -20,38 +20,41 @@ package struct PresentNetwork: Sendable, Equatable {
 /// The networks to which this machine is connected. A plain value that is updated from the kernel's
 /// messages.
 package struct NetworkTable: Sendable {
+    private struct Gateway: Hashable {
+        let interface: UInt32
+        let address: IPAddress
+    }
+
     private var names: [UInt32: String] = [:]
-    private var gateways: [(interface: UInt32, address: IPAddress)] = []
-    private var neighbours: [UInt32: [IPAddress: HardwareAddress]] = [:]
-    /// The maximum number of neighbours to keep per interface, and of gateways. Gateways are
-    /// resolved before other hosts.
-    private static let maxNeighbours = 4096
+    /// The gateways with their hardware addresses.
+    private var gateways: [Gateway: HardwareAddress?] = [:]
+    /// The maximum number of gateways. Hosts on a link can announce any number of them.
+    private static let maxGateways = 4096
 
     package init() {}
 
+    /// Applies one message. Gateways must be applied before neighbours: other hosts on a link,
+    /// which can be any number, are not stored.
     package mutating func apply(_ change: InterfaceChange) {
         switch change {
         case .link(let index, let name, let flags):
             // IFF_UP and IFF_RUNNING.
             names[index] = flags & 0x41 == 0x41 ? name : nil
         case .gateway(let address, let interface):
-            if gateways.count < Self.maxNeighbours { gateways.append((interface, address)) }
+            let gateway = Gateway(interface: interface, address: address)
+            guard gateways.count < Self.maxGateways, gateways[gateway] == nil else { break }
+            gateways.updateValue(nil, forKey: gateway)
         case .neighbour(let address, let hardware, let interface):
-            if neighbours[interface, default: [:]].count < Self.maxNeighbours {
-                neighbours[interface, default: [:]][address] = hardware
-            }
+            let gateway = Gateway(interface: interface, address: address)
+            if gateways[gateway] != nil { gateways.updateValue(hardware, forKey: gateway) }
         case .linkGone, .address, .addressGone, .done, .refused: break
         }
     }
 
     /// The networks without duplicates, ordered by interface and gateway.
     package var present: [PresentNetwork] {
-        var found: [PresentNetwork] = []
-        for (index, address) in gateways {
-            guard let name = names[index] else { continue }
-            let network = PresentNetwork(
-                interface: name, gateway: address, hardware: neighbours[index]?[address])
-            if !found.contains(network) { found.append(network) }
+        let found = gateways.compactMap { gateway, hardware in
+            names[gateway.interface].map { PresentNetwork(interface: $0, gateway: gateway.address, hardware: hardware) }
         }
         return found.sorted { ($0.interface, $0.gateway.description) < ($1.interface, $1.gateway.description) }
     }

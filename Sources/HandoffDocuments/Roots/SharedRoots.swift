@@ -1,3 +1,5 @@
+import HandoffJSON
+
 /// The folders of this device that other devices also have, identified by name or as checkouts of a
 /// repository. Methods access the file system and block while it does.
 package struct SharedRoots: Equatable, Sendable {
@@ -57,7 +59,7 @@ package struct SharedRoots: Equatable, Sendable {
     @discardableResult
     package mutating func addCheckouts(_ path: String) -> Bool {
         guard let path = Self.cleaned(path), checkouts.count < Self.maxFolders else { return false }
-        if !checkouts.contains(path) { checkouts.append(path) }
+        if !checkouts.contains(where: path.hasSameBytes) { checkouts.append(path) }
         return true
     }
 

@@ -50,7 +50,7 @@ package struct InstalledApps: ControlMessage {
     /// Reads the fields of a reply; throws `invalidParameter`.
     package init(json: JSONObject) throws(VarlinkError) {
         let fields = Fields(json)
-        let handlers = try fields.value("apps", as: [DeclaredApp].self).map(\.handler)
+        let handlers = try fields.value("apps", as: [DeclaredApp].self).compactMap(\.handler)
         var choices: [ActivityType: [AppID]] = [:]
         for choice in try fields.value("choices", as: [DeclaredChoice].self) {
             choices[choice.type] = choice.apps.compactMap { AppID($0) }
@@ -71,7 +71,7 @@ private struct DeclaredApp: ControlValue {
     var versions: [TypeVersions]?
     var team: String?
     var domains: [String]
-    var source: Handler.Source
+    var source: ReplyWord<Handler.Source>
     var icon: String?
     var file: String
     var installed: Int64
@@ -83,15 +83,17 @@ private struct DeclaredApp: ControlValue {
         versions = TypeVersions.list(handler.versions)
         team = handler.team
         domains = handler.domains.map(\.description)
-        source = handler.source
+        source = ReplyWord(handler.source)
         icon = handler.icon
         file = handler.path
         installed = handler.installed
     }
 
-    /// The app, without invalid types and sites.
-    var handler: Handler {
-        Handler(
+    /// The app, without invalid types and sites. Nil if another version of `handoff-desktop` has
+    /// found it in an unknown kind of file.
+    var handler: Handler? {
+        guard let source = source.known else { return nil }
+        return Handler(
             id: id, name: name, types: Set(types.compactMap { ActivityType($0) }),
             versions: TypeVersions.ranges(versions), team: team,
             domains: domains.compactMap { DomainClaim($0) }, launch: .elsewhere(source), icon: icon,

@@ -1,13 +1,17 @@
 import HandoffControl
+import HandoffJSON
 
 extension ActivityChange {
     /// Creates the change that turns `old` into `new`. It contains only the members that differ.
+    /// Texts are compared as bytes, because they may be paths.
     init(from old: ActivityDescription, to new: ActivityDescription) {
         self.init()
-        if old.title != new.title { title = new.title }
+        if !old.title.hasSameBytes(as: new.title) { title = new.title }
         if old.userInfo != new.userInfo { userInfo = new.userInfo }
-        if old.webpageURL != new.webpageURL { webpageURL = new.webpageURL }
-        if old.requiredUserInfoKeys != new.requiredUserInfoKeys { requiredUserInfoKeys = new.requiredUserInfoKeys }
+        if !old.webpageURL.hasSameBytes(as: new.webpageURL) { webpageURL = new.webpageURL }
+        if old.requiredUserInfoKeys?.map(BytewiseText.init) != new.requiredUserInfoKeys?.map(BytewiseText.init) {
+            requiredUserInfoKeys = new.requiredUserInfoKeys
+        }
         if old.supportsContinuationStreams != new.supportsContinuationStreams {
             supportsContinuationStreams = new.supportsContinuationStreams
         }
@@ -16,7 +20,7 @@ extension ActivityChange {
             expirationDate = new.expirationDate
             if new.expirationDate == nil { expires = false }
         }
-        if old.targetContentIdentifier != new.targetContentIdentifier {
+        if !old.targetContentIdentifier.hasSameBytes(as: new.targetContentIdentifier) {
             targetContentIdentifier = new.targetContentIdentifier
         }
     }

@@ -85,6 +85,10 @@ final class AppConnection: @unchecked Sendable {
         attached = wanted
         let attachment = AppAttachment(path: wanted.path, loop: loop, app: wanted.request)
         self.attachment = attachment
+        attachment.onUnknownEvent = { [weak self] name in
+            let name = VisibleText.escape(name)
+            self?.application?.report(nil, "skipped the unknown event '\(name)' of a newer handoffd")
+        }
         attachment.start { [weak self] report in self?.received(report) }
     }
 

@@ -44,11 +44,6 @@ package struct PairingCode: Sendable, Equatable {
             return text
         }
     }
-
-    /// The digits grouped for display: `1234 5678`.
-    package var grouped: String {
-        digits.prefix(Limits.pairingCodeDigits / 2) + " " + digits.suffix(Limits.pairingCodeDigits / 2)
-    }
 }
 
 extension PairingCode: CustomStringConvertible {

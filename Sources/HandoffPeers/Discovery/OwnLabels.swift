@@ -1,5 +1,6 @@
 package import HandoffAccount
 package import HandoffCrypto
+import HandoffDiscovery
 package import HandoffModel
 package import HandoffProtocol
 import LoopIO
@@ -20,8 +21,10 @@ package struct OwnLabels {
     /// again changes the network several times within seconds, and the others have received the
     /// first label only.
     static let maxFormer = 4
-    /// The maximum number of labels that are kept for lost devices.
-    private static let maxFormerForLost = 16
+    /// The maximum number of labels that are kept for lost devices: twice as many as expire while
+    /// such a device is searched for, because a change of the network renews the label, too.
+    private static let maxFormerForLost =
+        2 * Int(PeerTable.searchLimit / .seconds(Int64(PublicationGroup.labelLifetime.lowerBound)))
     /// The maximum number of remembered labels of this start, to distinguish this device's records
     /// from those of another machine. They last for years.
     private static let maxRemembered = 65_536
@@ -82,7 +85,7 @@ package struct OwnLabels {
 
     /// Returns the former labels under which a new advert of a lost device is accepted: it may have
     /// missed all later ones.
-    func receiversForLost(now: MonotonicInstant) -> [Label] {
+    package func receiversForLost(now: MonotonicInstant) -> [Label] {
         formerForLost.filter { now < $0.ends }.map(\.label)
     }
 

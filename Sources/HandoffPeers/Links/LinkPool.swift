@@ -41,7 +41,7 @@ final class LinkPool {
     /// is sent.
     private static let maxServerLinkIdleTime = Duration.seconds(120)
     /// The maximum number of control connections of one device.
-    private static let maxPerDevice = 4
+    private static let maxLinksPerDevice = 4
     /// The maximum number of connections of devices that have not proved that they are live, in
     /// all: any number of identities can be created with an open ticket or the account key.
     private static let maxIntroductions = 16
@@ -327,7 +327,7 @@ final class LinkPool {
     /// recently used idle one.
     private func makeRoom(for device: DeviceID) -> Bool {
         let present = records[device].links
-        guard present.count >= Self.maxPerDevice else { return true }
+        guard present.count >= Self.maxLinksPerDevice else { return true }
         let idle = present.filter { $0.isEstablished && $0.isIdle }
         guard let least = idle.min(by: { $0.lastUse < $1.lastUse }) else { return false }
         least.close()

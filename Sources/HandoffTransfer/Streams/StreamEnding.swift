@@ -53,7 +53,7 @@ extension TransferFailure {
         switch outcome {
         case .ended: self.init(.gone, early)
         case .cancelled, .reset, .gone, .idle, .stopped: self.init(.gone, words)
-        case .refused, .removed: self.init(.failed, words)
+        case .refused, .removed, .other: self.init(.failed, words)
         case .failed:
             self.init(.failed, "\(words): it became shorter while being sent, or its disk reports an error; try again")
         }

@@ -60,7 +60,7 @@ struct ClientRefusalTests {
 
     @Test func `no second hello is sent`() throws {
         let server = try RawPeer(server: RawPeer.Settings(key: TestKey(), isCookieDemanded: true))
-        let session = try makeClient()
+        let session = try TLSSession(testing: .client)
         let request = server.step(try #require(session.start()))
         #expect(request.count > 60, "the server requests a cookie")
         session.receive(request)
@@ -72,7 +72,7 @@ struct ClientRefusalTests {
         [UInt8]("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), [UInt8](repeating: 0, count: 64), [21, 3, 3, 0, 2, 2, 40],
     ])
     func `garbage is rejected`(bytes: [UInt8]) throws {
-        let session = try makeClient()
+        let session = try TLSSession(testing: .client)
         _ = session.start()
         session.receive(bytes)
         guard case .failed = session.step() else {
@@ -90,26 +90,12 @@ struct ClientRefusalTests {
         #expect(throws: TLSError.alert(42)) { try pair.client.read() }
     }
 
-    private func makeClient(
-        accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in
-            Issue.record("accepts was called for a key that should have been rejected before")
-            return true
-        }
-    ) throws -> TLSSession {
-        try TLSSession(
-            context: TLSContext(identity: TLSIdentity(key: SigningKey()), role: .client), accepts: accepts)
-    }
-
     /// Runs a whole handshake of our client with a plain OpenSSL server.
     private func connect(
-        _ settings: RawPeer.Settings,
-        accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in
-            Issue.record("accepts was called for a key that should have been rejected before")
-            return true
-        }
+        _ settings: RawPeer.Settings, accepts: @escaping @Sendable (PublicKey) -> Bool = TLSSession.rejectsBefore
     ) throws -> (step: TLSStep, session: TLSSession, server: RawPeer) {
         let server = try RawPeer(server: settings)
-        let session = try makeClient(accepts: accepts)
+        let session = try TLSSession(testing: .client, accepts: accepts)
         var toServer = try #require(session.start())
         var step = TLSStep.incomplete
         for _ in 0..<3 where step == .incomplete {

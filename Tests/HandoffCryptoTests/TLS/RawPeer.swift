@@ -1,5 +1,6 @@
 import COpenSSL
 import HandoffCrypto
+import Testing
 
 /// Plain OpenSSL over memory BIOs with settings chosen by each test: a peer that violates our
 /// protocol.
@@ -124,5 +125,20 @@ final class RawPeer {
         let memory = UnsafeMutableRawPointer.allocate(byteCount: bytes.count, alignment: 1)
         memory.copyMemory(from: bytes, byteCount: bytes.count)
         return memory
+    }
+}
+
+extension TLSSession {
+    /// Creates our side of a handshake with a `RawPeer`.
+    convenience init(
+        testing role: TLSRole, accepts: @escaping @Sendable (PublicKey) -> Bool = rejectsBefore
+    ) throws {
+        try self.init(context: TLSContext(identity: TLSIdentity(key: SigningKey()), role: role), accepts: accepts)
+    }
+
+    /// Records an issue: the handshake should have failed before the peer's key is judged.
+    static let rejectsBefore: @Sendable (PublicKey) -> Bool = { _ in
+        Issue.record("accepts was called for a key that should have been rejected before")
+        return true
     }
 }

@@ -79,7 +79,7 @@ struct ServerRefusalTests {
 
     @Test func `rejection leaves no error in the thread's queue`() throws {
         let client = try RawPeer(client: RawPeer.Settings(protocols: [], key: TestKey()))
-        let session = try makeServer()
+        let session = try TLSSession(testing: .server)
         session.receive(client.step())
         _ = session.step()
         session.receive(client.step(session.takeCiphertext()))
@@ -102,7 +102,7 @@ struct ServerRefusalTests {
     @Test func `no second hello is requested`() throws {
         // The client supports X25519, but sends a share of its first group only.
         let client = try RawPeer(client: RawPeer.Settings(groups: "P-256:X25519", key: TestKey()))
-        let session = try makeServer()
+        let session = try TLSSession(testing: .server)
         session.receive(client.step())
         #expect(session.step() == .failed(.helloRetryRequest))
         #expect(session.takeCiphertext().isEmpty, "the request is not sent")
@@ -114,7 +114,7 @@ struct ServerRefusalTests {
         [23, 3, 3, 0, 1, 0],
     ])
     func `garbage is rejected`(bytes: [UInt8]) throws {
-        let session = try makeServer()
+        let session = try TLSSession(testing: .server)
         session.receive(bytes)
         guard case .failed(.protocolViolation) = session.step() else {
             Issue.record("taken: \(session.step())")
@@ -125,7 +125,7 @@ struct ServerRefusalTests {
     @Test func `the server waits for the rest of a truncated hello`() throws {
         let hello = try RawPeer(client: RawPeer.Settings(key: TestKey())).step()
         for count in stride(from: 0, to: hello.count, by: 16) {
-            let session = try makeServer()
+            let session = try TLSSession(testing: .server)
             session.receive(Array(hello.prefix(count)))
             #expect(session.step() == .incomplete)
             #expect(session.takeCiphertext().isEmpty)
@@ -137,7 +137,7 @@ struct ServerRefusalTests {
         // changed.
         for index in stride(from: 5, to: 200, by: 13) {
             let client = try RawPeer(client: RawPeer.Settings(key: TestKey()))
-            let session = try makeServer(accepts: { _ in true })
+            let session = try TLSSession(testing: .server, accepts: { _ in true })
             var hello = client.step()
             hello[index] ^= 1
             session.receive(hello)
@@ -150,26 +150,12 @@ struct ServerRefusalTests {
         }
     }
 
-    private func makeServer(
-        accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in
-            Issue.record("accepts was called for a key that should have been rejected before")
-            return true
-        }
-    ) throws -> TLSSession {
-        try TLSSession(
-            context: TLSContext(identity: TLSIdentity(key: SigningKey()), role: .server), accepts: accepts)
-    }
-
     /// Runs a whole handshake of a plain OpenSSL client with our server.
     private func connect(
-        _ settings: RawPeer.Settings,
-        accepts: @escaping @Sendable (PublicKey) -> Bool = { _ in
-            Issue.record("accepts was called for a key that should have been rejected before")
-            return true
-        }
+        _ settings: RawPeer.Settings, accepts: @escaping @Sendable (PublicKey) -> Bool = TLSSession.rejectsBefore
     ) throws -> (step: TLSStep, session: TLSSession, client: RawPeer) {
         let client = try RawPeer(client: settings)
-        let session = try makeServer(accepts: accepts)
+        let session = try TLSSession(testing: .server, accepts: accepts)
         session.receive(client.step())
         var step = session.step()
         for _ in 0..<3 where step == .incomplete {

@@ -86,6 +86,21 @@ import Testing
         ]
     }
 
+    @Test func `offers of teams that differ only in the composition of a letter open separately`() throws {
+        let published = try ["\u{E9}", "e\u{301}"].map { team in
+            var activity = ActivityDescription(type: Note.type)
+            activity.team = team
+            return try desk.publish(activity)
+        }
+        let handler = try couch.attach("Handler", team: "\u{E9}", types: Note.type)
+        try awaitOffers(2)
+        for offer in try couch.offers() {
+            let isComposed = offer.team?.utf8.count == 2
+            #expect(offer.opens.kind == (isComposed ? .app : .nothing), "\(isComposed)")
+        }
+        withExtendedLifetime((published, handler)) {}
+    }
+
     @Test func `type and team must both match`() throws {
         for match in Match.all {
             var activity = ActivityDescription(type: match.type)

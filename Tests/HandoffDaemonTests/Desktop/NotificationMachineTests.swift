@@ -44,7 +44,7 @@ import Testing
         #expect(outcomes == [.shown])
     }
 
-    private var outcomes: [ControlNotifications.Outcome] { screen.machine.report.offers.map(\.outcome) }
+    private var outcomes: [ControlNotifications.Outcome] { screen.machine.report.offers.compactMap(\.outcome.known) }
 
     @Test
     mutating func `expired notifications and activities continued elsewhere are reported`() {

@@ -46,7 +46,10 @@ import Testing
         var limiter = spent()
         #expect(limiter.take(entry(), at: start) == nil)
         #expect(limiter.take(entry(1, .continuation), at: start + HistoryRateLimiter.interval) == nil)
-        #expect(limiter.due(at: start + HistoryRateLimiter.interval * 2).map(\.event) == [.payload, .continuation])
+        #expect(
+            limiter.due(at: start + HistoryRateLimiter.interval * 2).compactMap(\.event.known) == [
+                .payload, .continuation,
+            ])
     }
 
     @Test

@@ -31,8 +31,8 @@ package struct NotificationOffer: Sendable, Equatable {
 
     /// Nil for an offer that no app opens here.
     package init?(_ offer: OfferedActivity) {
-        switch offer.opens.kind {
-        case .nothing: return nil
+        switch offer.opens.kind.known {
+        case .nothing, nil: return nil
         case .app: isPage = false
         case .web: isPage = true
         }

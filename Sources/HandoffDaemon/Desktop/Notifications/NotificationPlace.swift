@@ -1,5 +1,6 @@
 import HandoffControl
 import HandoffHandlers
+import HandoffJSON
 import HandoffModel
 import LoopIO
 
@@ -183,7 +184,9 @@ struct NotificationPlace: Sendable {
     ///   - app: The app that reports the result.
     ///   - end: The path of the file, or the reason why it was not saved, in one line.
     mutating func received(_ activity: ActivityID, by app: String, _ end: ReceivedEnd) {
-        guard let place = awaited.firstIndex(where: { $0.activity == activity && $0.app?.text == app }) else { return }
+        guard
+            let place = awaited.firstIndex(where: { $0.activity == activity && ($0.app?.text).hasSameBytes(as: app) })
+        else { return }
         let offer = awaited.remove(at: place)
         switch end {
         case .failed(let reason): note(offer, reason)
