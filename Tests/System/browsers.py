@@ -111,7 +111,8 @@ class Browser:
         self.log = os.path.join(self.home, "browser.log")
         self.environment = {
             "PATH": "/usr/bin:/bin", "HOME": self.home, "LANG": "C.UTF-8", "NO_AT_BRIDGE": "1",
-            "XDG_RUNTIME_DIR": daemon.environment["XDG_RUNTIME_DIR"], "HANDOFF_SOCKET": daemon.socket,
+            # A killed browser leaves its temporary files.
+            "TMPDIR": self.home, "XDG_RUNTIME_DIR": daemon.environment["XDG_RUNTIME_DIR"], "HANDOFF_SOCKET": daemon.socket,
         }
         if display:
             self.environment["DISPLAY"] = display
@@ -148,6 +149,39 @@ class Browser:
             pass
         if self.process:
             self.process.wait(20)
+
+    def hosts(self):
+        """Returns the process ids of the native messaging hosts that this browser has started."""
+        found = []
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                with open(f"/proc/{entry}/environ", "rb") as file:
+                    environment = file.read().split(b"\0")
+                with open(f"/proc/{entry}/cmdline", "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:
+                continue
+            if words[0].endswith(b"handoff-browser") and f"HOME={self.home}".encode() in environment:
+                found.append(int(entry))
+        return found
+
+    @property
+    def conf(self):
+        """The path of the user's browser.conf."""
+        return os.path.join(self.home, ".config", "handoff", "browser.conf")
+
+    def write_conf(self, text):
+        os.makedirs(os.path.dirname(self.conf), exist_ok=True)
+        with open(self.conf, "w") as file:
+            file.write(text)
+
+    def clear(self):
+        """Closes all pages, and removes what a test may have set."""
+        if os.path.lexists(self.conf):
+            os.remove(self.conf)
+        self.clear_pages()
 
     def failure(self, what):
         return Failure(f"{self.name}: {what}: {tail(self.log)}")
@@ -261,6 +295,15 @@ class Chromium(Browser):
     def close_tab(self, tab):
         self.call("Target.closeTarget", {"targetId": tab})
 
+    def clear_pages(self):
+        blank = self.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        for tab in self.tabs():
+            if tab != blank:
+                self.close_tab(tab)
+        self.call("Storage.clearCookies")
+        until("the end of the pages", lambda: list(self.tabs()) == [blank])
+        self.sessions.clear()
+
 
 class Firefox(Browser):
     """Firefox ESR."""
@@ -282,7 +325,7 @@ class Firefox(Browser):
         with open(os.path.join(self.profile, "user.js"), "w") as file:
             for key, value in values.items():
                 file.write(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n")
-        self.private = private
+        self.private, self.preferred = private, []
         words = [self.path, *(["--headless"] if headless else []),
                  *(["--marionette", "--remote-allow-system-access"] if driven else []), "--no-remote", "--profile",
                  self.profile, *words]
@@ -307,8 +350,18 @@ class Firefox(Browser):
         self.message()
         self.call("WebDriver:NewSession", {"capabilities": {}})
         self.first = self.call("WebDriver:GetWindowHandle")["value"]
+        self.size = self.call("WebDriver:GetWindowRect")
         if self.extension:
-            self.call("Addon:Install", {"path": self.extension, "temporary": True, "allowPrivateBrowsing": self.private})
+            self.install(self.extension, self.private)
+
+    def install(self, extension, private):
+        """Loads an extension from a folder, in place of a previous version of it."""
+        self.call("Addon:Install", {"path": extension, "temporary": True, "allowPrivateBrowsing": private})
+
+    def prefer(self, preference):
+        """Sets a preference until the pages are cleared."""
+        self.in_browser("Services.prefs.setBoolPref(arguments[0], true)", preference)
+        self.preferred.append(preference)
 
     def message(self):
         length = b""
@@ -390,3 +443,13 @@ class Firefox(Browser):
     def close_tab(self, tab):
         self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": False})
         self.call("WebDriver:CloseWindow")
+
+    def clear_pages(self):
+        self.show(self.first)
+        self.in_browser("""
+            for (const each of Services.wm.getEnumerator("navigator:browser")) if (each !== window) each.close();
+            gBrowser.removeAllTabsBut(gBrowser.selectedTab, { animate: false });
+            Services.cookies.removeAll();
+            for (const each of arguments[0]) Services.prefs.clearUserPref(each);""", self.preferred)
+        self.navigate(self.first, "about:blank")
+        self.resize(self.first, self.size["width"], self.size["height"])

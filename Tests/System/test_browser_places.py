@@ -7,7 +7,6 @@ import time
 from browsers import EXTENSION, Chromium, Firefox, until
 from harness import Failure, expect, main, test
 from page_shapes import DOWN, IN_FRAME, LEFT
-from pages import Site
 from two_browsers import TOP, WIDTHS, Two, hand_over, near, scroll_to
 
 # Nothing is scrolled in a page without a body yet.
@@ -77,7 +76,7 @@ def other_film(stage):
 @test("a page behind a sign-in page is scrolled after the sign-in, and the sign-in page is not", limit=120)
 def signs_in(stage):
     for kinds in ((Chromium, Firefox), (Firefox, Chromium)):
-        two = Two(stage, kinds, names=(f"origin-{kinds[0].program}", f"taker-{kinds[0].program}"))
+        two = Two(stage, kinds)
         there, here = two.browsers
         url = two.site.url("/members/news")
         tab = there.open(two.site.url("/article"))
@@ -94,6 +93,7 @@ def signs_in(stage):
         stays(here, target, SCROLLED, lambda top: top == 0)
         here.run(target, "(document.querySelector('button').click(), 1)")
         until("the place", lambda: here.tabs(url) and abs(here.run(target, TOP.format(150)) - goal) <= 2)
+        two.pair.clear()
 
 
 # ---- Finding the place ----------------------------------------------------------------------------------------------------
@@ -129,17 +129,6 @@ SHAPES = [
 ]
 
 
-class Bare:
-    """Browsers without devices."""
-
-    def __init__(self, stage, kinds):
-        self.site = Site(stage)
-        self.browsers = []
-        for kind in kinds:
-            daemon = stage.daemon(kind.program, start=False)
-            self.browsers.append(kind(stage, kind.program, daemon, **({"sites": Site.hosts} if kind is Firefox else {})))
-
-
 def place_of(two, name, position, goal, prepare):
     """Opens a page and scrolls it. Returns its place, and the position of the paragraph."""
     there = two.browsers[0]
@@ -165,7 +154,7 @@ def go_to(two, name, place):
 
 
 def shapes(stage, kinds):
-    two = Bare(stage, kinds)
+    two = Two(stage, kinds)
     there, here = two.browsers
     wrong = []
     for name, position, goal, ratio, prepare in SHAPES:
@@ -188,7 +177,7 @@ def shapes(stage, kinds):
 
 @test("a page that loads more content at its end is scrolled to its end until the place is found", limit=120)
 def infinite(stage):
-    two = Bare(stage, (Chromium, Firefox))
+    two = Two(stage, (Chromium, Firefox))
     for _ in range(2):
         two.browsers.reverse()
         there, here = two.browsers
@@ -205,7 +194,7 @@ def infinite(stage):
 
 @test("data without a page of its own keeps the place: JSON in Chromium, XML by its text or its ratio", limit=120)
 def data(stage):
-    two = Bare(stage, (Chromium, Firefox))
+    two = Two(stage, (Chromium, Firefox))
     ratio = "document.scrollingElement.scrollTop / (document.scrollingElement.scrollHeight - document.scrollingElement.clientHeight)"
     for name, here in (("json", two.browsers[0]), ("xml", two.browsers[0]), ("xml", two.browsers[1])):
         there = two.browsers[0]
