@@ -19,12 +19,9 @@ def extension(browser, popup, script):
     """Returns the value of an asynchronous expression in a page of the extension."""
     if isinstance(browser, Chromium):
         return browser.run(popup, script)
-    front = browser.call("WebDriver:GetWindowHandle")["value"]
-    browser.call("WebDriver:SwitchToWindow", {"handle": popup, "focus": False})
+    browser.switch(popup)
     text = f"const done = arguments[arguments.length - 1]; ({script}).then(done)"
-    value = browser.call("WebDriver:ExecuteAsyncScript", {"script": text, "args": []})["value"]
-    browser.call("WebDriver:SwitchToWindow", {"handle": front, "focus": False})
-    return value
+    return browser.call("WebDriver:ExecuteAsyncScript", {"script": text, "args": []})["value"]
 
 
 def load(browser, tab, url):

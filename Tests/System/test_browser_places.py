@@ -1,5 +1,6 @@
 """The scroll position of continued pages, and when it is left alone."""
 
+import itertools
 import json
 import os
 import time
@@ -132,7 +133,7 @@ SHAPES = [
 def place_of(two, name, position, goal, prepare):
     """Opens a page and scrolls it. Returns its place, and the position of the paragraph."""
     there = two.browsers[0]
-    tab = there.open(two.site.url("/shapes/" + name), width=WIDTHS[type(there)])
+    tab = there.visit(two.site.url("/shapes/" + name), WIDTHS[type(there)])
     there.run(tab, f"({prepare}, 1)")
     there.run(tab, f"({goal}, 1)")
     # Lists draw their rows after the scroll.
@@ -141,14 +142,16 @@ def place_of(two, name, position, goal, prepare):
     place = in_page(there, tab, "handoffPage.read()")
     where = there.run(tab, position)
     expect(place and 0 < place.get("ratio", 0) < 1, f"{name}: {place}")
-    there.close_tab(tab)
     return place, where
+
+
+NUMBERS = itertools.count()
 
 
 def go_to(two, name, place):
     here = two.browsers[1]
-    url = two.site.url("/shapes/" + name)
-    tab = here.open(url, width=WIDTHS[type(here)])
+    url = two.site.url(f"/shapes/{name}?{next(NUMBERS)}")
+    tab = here.visit(url, WIDTHS[type(here)])
     in_page(here, tab, f"handoffGoing.go({json.dumps({'place': place, 'url': url, 'landing': url})})")
     return tab
 
@@ -162,14 +165,12 @@ def shapes(stage, kinds):
             place, where = place_of(two, name, position, goal, prepare)
             tab = go_to(two, name, place)
             until(f"the place in {name} at {where}, {place}", lambda: abs(here.run(tab, position) - where) <= 3, within=5)
-            here.close_tab(tab)
             if not ratio:
                 continue
             # With another text than there.
             tab = go_to(two, name, {**place, "words": "Words that are not in this page."})
             until(f"the ratio in {name}, {place}",
                   lambda: abs((in_page(here, tab, "handoffPage.read()") or {}).get("ratio", 9) - place["ratio"]) < 0.02, within=8)
-            here.close_tab(tab)
         except Failure as failure:
             wrong.append(str(failure))
     expect(not wrong, "\n".join(wrong))

@@ -36,14 +36,13 @@ def typed_text(stage, kind):
         return found
 
     for name in PRIVATE:
-        tab = browser.open(site.url(f"/private/{name}"), width=900, height=700)
+        tab = browser.visit(site.url(f"/private/{name}"), 900)
         browser.run(tab, "scrollTo({top: 1, behavior: 'instant'})")
         # The browser reports the scroll a moment later.
         until("a place", lambda: "ratio" in place(name), within=5)
         # Further down there is no such text, and the page's own text is sent as before.
         browser.run(tab, "document.querySelector('#p150').scrollIntoView({behavior: 'instant'})")
         until("the move", lambda: "Paragraph 150." in place(name).get("words", ""), within=5)
-        browser.close_tab(tab)
     expect(not wrong, f"sent: {wrong}")
 
 
