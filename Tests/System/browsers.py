@@ -85,6 +85,20 @@ def pages_of(daemon):
     return [one for one in daemon.ctl("list").lines if one["type"] == WEB]
 
 
+def none_offered(daemon, what="the end of all offers of pages"):
+    """Waits until other devices offer no pages to this one."""
+    seen = []
+
+    def is_none():
+        seen[:] = pages_of(daemon)
+        return not seen
+
+    try:
+        until(what, is_none)
+    except Failure as failure:
+        raise Failure(f"{failure}; offered: {seen}") from None
+
+
 def installed(stage):
     """A command prefix that runs a command where the package is installed, which needs root. Empty otherwise."""
     if os.geteuid() != 0:

@@ -4,7 +4,7 @@ import json
 import os
 import time
 
-from browsers import Chromium, Firefox, pages_of, until
+from browsers import Chromium, Firefox, none_offered, until
 from harness import ROOT, Skip, expect, main, test
 from pages import Site
 from two_browsers import TOP, WIDTHS, Two, hand_over, near, scroll_to
@@ -93,7 +93,7 @@ def not_offered(stage):
     for url in (f"http://127.0.0.1:{two.site.port}/local", f"http://localhost:{two.site.port}/local", f"file://{path}",
                 "chrome://version/", "data:text/html,<title>data</title>", "about:blank"):
         tab = there.open(url)
-        until(f"nothing on offer for {url}", lambda: pages_of(two.taker) == [])
+        none_offered(two.taker, f"nothing on offer for {url}")
         there.navigate(tab, two.site.url("/between"))
         two.offer("between")
         there.close_tab(tab)
@@ -173,7 +173,7 @@ def kills(stage):
     scroll_to(there, tab, 30)
     hand_over(two, "article", url, TOP.format(30), near(there.run(tab, TOP.format(30))))
     two.pair.drop(there)
-    until("nothing on offer", lambda: pages_of(two.taker) == [])
+    none_offered(two.taker)
     expect(one["type"] == "NSUserActivityTypeBrowsingWeb", f"wrong: {one}")
 
 

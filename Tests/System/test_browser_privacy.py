@@ -4,7 +4,7 @@ import os
 import signal
 import time
 
-from browsers import WEB, Chromium, Firefox, pages_of, until
+from browsers import WEB, Chromium, Firefox, none_offered, pages_of, until
 from extension import TABS, Host, popup_of, text
 from harness import BIN, expect, main, run, test
 from pages import PRIVATE, SECRET
@@ -62,7 +62,7 @@ def form_results(stage, kind):
     offer(taker, "A form")
     browser.run(tab, "(document.forms[0].submit(), 1)")
     until("the result", lambda: browser.run(tab, "document.title") == "The result")
-    until("nothing on offer", lambda: pages_of(taker) == [])
+    none_offered(taker)
     # A page to which a form redirects is a normal page.
     browser.navigate(tab, site.url("/form"))
     offer(taker, "A form")
@@ -101,7 +101,7 @@ def listed_tabs(stage):
     tab = browser.open(site.url("/diary/0"))
     offer(taker, "diary/0")
     browser.write_conf(f"container firefox-container-3\nbank.example # the bank\n{site_path('/diary')}")
-    until("nothing on offer", lambda: pages_of(taker) == [])
+    none_offered(taker)
     urls = [(site.url("/secret"), 3), (site.url("/shown"), 2), (site.url("/plain"), 0), (site.url("/x", host="bank.example"), 0),
             (site.url("/diary/1"), 0), (f"http://127.0.0.1:{site.port}/local", 0)]
     for url, container in urls:
@@ -130,7 +130,7 @@ def exclusions(stage):
     offer(taker, "diary/before")
     text = f"# The bank's\nbank.example\n{site.url('/diary/')}\n"
     browser.write_conf(text)
-    until("nothing on offer", lambda: pages_of(taker) == [])
+    none_offered(taker)
     watch = taker.follow("watch")
     watch.wait("ready")
     browser.close_tab(tab)
@@ -183,7 +183,7 @@ def broken_exclusions(stage):
     offer(taker, "first")
     path = browser.conf
     browser.write_conf("bank.example\nftp://x.example/\n")
-    until("nothing on offer", lambda: pages_of(taker) == [])
+    none_offered(taker)
     expect(own_tabs(stage, taker) == [], "tabs are listed")
     shown = popup_of(browser)
     until("the line", lambda: f"{path}, line 2" in "".join(text(shown, "#trouble")))
@@ -197,7 +197,7 @@ def broken_exclusions(stage):
     # A file that exists and cannot be read.
     os.remove(path)
     os.symlink("/nonexistent", path)
-    until("nothing on offer", lambda: pages_of(taker) == [])
+    none_offered(taker)
     os.remove(path)
     offer(taker, "first")
 
@@ -261,7 +261,7 @@ def restarts(stage, kind):
         begin = time.monotonic()
     # The new host has read a configuration that it has not seen change.
     browser.close_tab(tab)
-    until("nothing on offer", lambda: pages_of(taker) == [])
+    none_offered(taker)
 
 
 @test("Chromium restarts a killed host, and the page in front is offered again", limit=120)

@@ -2,7 +2,7 @@
 
 import time
 
-from browsers import Chromium, Firefox, attached, pages_of, until
+from browsers import Chromium, Firefox, attached, none_offered, pages_of, until
 from harness import SHARED, Failure, Stage, expect
 from pages import Site
 
@@ -39,7 +39,7 @@ class Pair(Stage):
         for browser in self.browsers.values():
             browser.clear()
         for daemon in self.devices.values():
-            until(f"the end of all pages that are offered to {daemon.name}", lambda: pages_of(daemon) == [])
+            none_offered(daemon)
             status = daemon.ctl("status").line
             expect(status["advertising"] and status["receiving"], f"the test has changed a switch of {daemon.name}: {status}")
         expect(len(daemon.ctl("devices").lines) == 2, "the test has left a device in the account")
