@@ -117,6 +117,8 @@ def late_reports(stage):
     browser.run(tab, "(document.forms[0].submit(), 1)")
     # Until the response is reported, it looks like any page.
     until("the result", lambda: [one["title"] for one in pages_of(taker)] == ["The result"])
+    # The last change of the tab is evaluated within this time.
+    time.sleep(1)
     worker = next(one["targetId"] for one in browser.call("Target.getTargets")["targetInfos"] if one["type"] == "service_worker")
     browser.run(worker, "(late.forEach((each) => each()), 1)")
     none_offered(taker)
