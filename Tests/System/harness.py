@@ -3,7 +3,8 @@ events, and a runner.
 
 Tests run the built programs as a person would. They never sleep for a fixed time. They read the
 output of the programs, within the test's time limit. Each test has a folder of its own, so that
-tests can run in parallel. The folder is kept when the test fails.
+tests can run in parallel. The folder is kept when the test fails. Programs that take long to start
+can be shared by the tests of a process (Stage.share).
 
 Environment: HANDOFF_BIN (folder of handoffd and handoffctl; default .build/release), HANDOFF_KEEP=1
 (keep all folders), HANDOFF_AT_ONCE (how many tests of a file run in parallel, each in its own

@@ -42,7 +42,8 @@ class Pair(Stage):
             none_offered(daemon)
             status = daemon.ctl("status").line
             expect(status["advertising"] and status["receiving"], f"the test has changed a switch of {daemon.name}: {status}")
-        expect(len(daemon.ctl("devices").lines) == 2, "the test has left a device in the account")
+            # A device that a test adds has to leave the account, of which the others learn a moment later.
+            until(f"an account of two devices on {daemon.name}", lambda: len(daemon.ctl("devices").lines) == 2)
 
     def end(self):
         # A clean exit takes a while, and no test is about it.
