@@ -6,7 +6,7 @@ import * as opening from "./opening.js";
 import * as pages from "./pages.js";
 import * as panel from "./panel.js";
 
-pages.start();
+pages.start(front.update);
 front.start();
 opening.start();
 panel.start();

@@ -56,7 +56,7 @@ async function report() {
 }
 
 /** Updates the page in front: immediately, then at most once per interval. */
-function update() {
+export function update() {
   if (timer) {
     isDue = true;
     return;

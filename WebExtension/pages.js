@@ -18,6 +18,7 @@ const isFirefox = api.runtime.getURL("").startsWith("moz-extension:");
 
 // By tab: the addresses of documents returned by a POST.
 const posted = new Map();
+let changed = () => {};
 
 const withoutFragment = (url) => url.split("#", 1)[0];
 
@@ -57,14 +58,20 @@ function responded({ tabId, method, url, statusCode }) {
   // Without a document, the tab keeps its current one.
   if (tabId < 0 || statusCode === 204 || statusCode === 205) return;
   const own = posted.get(tabId) ?? new Set();
-  if (method === "POST") own.add(withoutFragment(url));
-  else own.delete(withoutFragment(url));
+  const address = withoutFragment(url);
+  const wasResult = own.has(address);
+  if (method === "POST") own.add(address);
+  else own.delete(address);
   if (own.size > MAX_POSTED) own.delete(own.values().next().value);
   posted.set(tabId, own);
   if (!own.size) posted.delete(tabId);
+  // A busy browser reports the response after the tab already shows the document.
+  if (own.has(address) !== wasResult) changed();
 }
 
-export function start() {
+/** `onChange` is called when an address of a tab becomes, or ceases to be, that of a form result. */
+export function start(onChange) {
+  changed = onChange;
   api.webRequest.onResponseStarted.addListener(responded, { urls: ["http://*/*", "https://*/*"], types: ["main_frame"] });
   api.tabs.onRemoved.addListener((tabId) => posted.delete(tabId));
 }

@@ -28,6 +28,17 @@ PREFERENCES = {
     "media.autoplay.default": 0,
     "toolkit.cosmeticAnimations.enabled": False,
 }
+# Of a browser that a test drives: blank new tabs, and a single process for the pages of a site. Starting a process takes
+# longer than loading most pages.
+DRIVEN = {
+    "browser.newtab.preload": False,
+    "browser.newtabpage.enabled": False,
+    "browser.startup.homepage": "about:blank",
+    "browser.startup.page": 0,
+    "dom.ipc.processCount": 1,
+    "dom.ipc.processCount.webIsolated": 1,
+    "dom.ipc.processPrelaunch.enabled": False,
+}
 
 
 def needs(program):
@@ -52,14 +63,15 @@ def host_manifest(folder, browser, program=None):
 
 def until(what, condition, within=15):
     """Polls until the condition holds, because there is no event to wait for. Returns the condition's result."""
-    limit = time.monotonic() + within
+    limit, pause = time.monotonic() + within, 0.02
     while True:
         value = condition()
         if value:
             return value
         if time.monotonic() > limit:
             expect(False, f"timed out after {within} s waiting for {what}; last: {value!r}")
-        time.sleep(0.05)
+        time.sleep(pause)
+        pause = min(0.2, 1.5 * pause)
 
 
 def attached(browser, daemon):
@@ -71,6 +83,20 @@ def attached(browser, daemon):
 def pages_of(daemon):
     """Returns the pages that other devices offer to this one."""
     return [one for one in daemon.ctl("list").lines if one["type"] == WEB]
+
+
+def none_offered(daemon, what="the end of all offers of pages"):
+    """Waits until other devices offer no pages to this one."""
+    seen = []
+
+    def is_none():
+        seen[:] = pages_of(daemon)
+        return not seen
+
+    try:
+        until(what, is_none)
+    except Failure as failure:
+        raise Failure(f"{failure}; offered: {seen}") from None
 
 
 def installed(stage):
@@ -111,11 +137,12 @@ class Browser:
         self.log = os.path.join(self.home, "browser.log")
         self.environment = {
             "PATH": "/usr/bin:/bin", "HOME": self.home, "LANG": "C.UTF-8", "NO_AT_BRIDGE": "1",
-            "XDG_RUNTIME_DIR": daemon.environment["XDG_RUNTIME_DIR"], "HANDOFF_SOCKET": daemon.socket,
+            # A killed browser leaves its temporary files.
+            "TMPDIR": self.home, "XDG_RUNTIME_DIR": daemon.environment["XDG_RUNTIME_DIR"], "HANDOFF_SOCKET": daemon.socket,
         }
         if display:
             self.environment["DISPLAY"] = display
-        self.process = None
+        self.process = self.visiting = None
 
     def spawn(self, words, **more):
         with open(self.log, "ab") as log:
@@ -149,6 +176,49 @@ class Browser:
         if self.process:
             self.process.wait(20)
 
+    def hosts(self):
+        """Returns the process ids of the native messaging hosts that this browser has started."""
+        found = []
+        for entry in os.listdir("/proc"):
+            if not entry.isdigit():
+                continue
+            try:
+                with open(f"/proc/{entry}/environ", "rb") as file:
+                    environment = file.read().split(b"\0")
+                with open(f"/proc/{entry}/cmdline", "rb") as file:
+                    words = file.read().split(b"\0")
+            except OSError:
+                continue
+            if words[0].endswith(b"handoff-browser") and f"HOME={self.home}".encode() in environment:
+                found.append(int(entry))
+        return found
+
+    @property
+    def conf(self):
+        """The path of the user's browser.conf."""
+        return os.path.join(self.home, ".config", "handoff", "browser.conf")
+
+    def write_conf(self, text):
+        os.makedirs(os.path.dirname(self.conf), exist_ok=True)
+        with open(self.conf, "w") as file:
+            file.write(text)
+
+    def visit(self, url, width):
+        """Loads a page, not the same one twice, in the tab of the previous visit. A new tab costs more than most pages."""
+        if self.visiting:
+            self.show(self.visiting)
+            self.navigate(self.visiting, url)
+        else:
+            self.visiting = self.open(url, width=width)
+        return self.visiting
+
+    def clear(self):
+        """Closes all pages, and removes what a test may have set."""
+        self.visiting = None
+        if os.path.lexists(self.conf):
+            os.remove(self.conf)
+        self.clear_pages()
+
     def failure(self, what):
         return Failure(f"{self.name}: {what}: {tail(self.log)}")
 
@@ -171,7 +241,7 @@ class Chromium(Browser):
             "bash", "-c", 'exec "$@" 3<"$0/to" 4>"$0/from"', self.home, self.path, *(["--headless=new"] if headless else []),
             "--no-sandbox", "--disable-gpu", "--no-first-run", "--mute-audio", "--autoplay-policy=no-user-gesture-required",
             f"--user-data-dir={self.profile}", "--remote-debugging-pipe", "--disable-background-networking",
-            "--disable-component-update", *([f"--load-extension={self.extension}"] if self.extension else []),
+            "--disable-component-update", "--renderer-process-limit=1", *([f"--load-extension={self.extension}"] if self.extension else []),
             "--host-resolver-rules=MAP *.example 127.0.0.1", *words, "about:blank"]
         self.received, self.number, self.sessions = b"", 0, {}
         if start:
@@ -261,13 +331,22 @@ class Chromium(Browser):
     def close_tab(self, tab):
         self.call("Target.closeTarget", {"targetId": tab})
 
+    def clear_pages(self):
+        blank = self.call("Target.createTarget", {"url": "about:blank"})["targetId"]
+        for tab in self.tabs():
+            if tab != blank:
+                self.close_tab(tab)
+        self.call("Storage.clearCookies")
+        until("the end of the pages", lambda: list(self.tabs()) == [blank])
+        self.sessions.clear()
+
 
 class Firefox(Browser):
     """Firefox ESR."""
 
     program = "firefox-esr"
 
-    def __init__(self, stage, name, daemon, *words, sites=(), headless=True, private=False, preferences=None, driven=True,
+    def __init__(self, stage, name, daemon, *words, sites=(), headless=True, private=False, driven=True,
                  start=True, **more):
         """With `private` the extension is allowed in private windows. Without `driven` the browser
         has its users' settings."""
@@ -278,11 +357,11 @@ class Firefox(Browser):
             free.bind(("127.0.0.1", 0))
             self.port = free.getsockname()[1]
         values = {**PREFERENCES, "marionette.port": self.port, "network.dns.localDomains": ",".join(sites),
-                  **(preferences or {})}
+                  **(DRIVEN if driven else {})}
         with open(os.path.join(self.profile, "user.js"), "w") as file:
             for key, value in values.items():
                 file.write(f"user_pref({json.dumps(key)}, {json.dumps(value)});\n")
-        self.private = private
+        self.private, self.preferred = private, []
         words = [self.path, *(["--headless"] if headless else []),
                  *(["--marionette", "--remote-allow-system-access"] if driven else []), "--no-remote", "--profile",
                  self.profile, *words]
@@ -306,9 +385,19 @@ class Firefox(Browser):
         self.reader, self.number = self.socket.makefile("rb"), 0
         self.message()
         self.call("WebDriver:NewSession", {"capabilities": {}})
-        self.first = self.call("WebDriver:GetWindowHandle")["value"]
+        self.first = self.current = self.call("WebDriver:GetWindowHandle")["value"]
+        self.size = self.call("WebDriver:GetWindowRect")
         if self.extension:
-            self.call("Addon:Install", {"path": self.extension, "temporary": True, "allowPrivateBrowsing": self.private})
+            self.install(self.extension, self.private)
+
+    def install(self, extension, private):
+        """Loads an extension from a folder, in place of a previous version of it."""
+        self.call("Addon:Install", {"path": extension, "temporary": True, "allowPrivateBrowsing": private})
+
+    def prefer(self, preference):
+        """Sets a preference until the pages are cleared."""
+        self.in_browser("Services.prefs.setBoolPref(arguments[0], true)", preference)
+        self.preferred.append(preference)
 
     def message(self):
         length = b""
@@ -342,7 +431,7 @@ class Firefox(Browser):
         found = {}
         for handle in self.call("WebDriver:GetWindowHandles"):
             try:
-                self.call("WebDriver:SwitchToWindow", {"handle": handle, "focus": False})
+                self.switch(handle)
                 address = self.call("WebDriver:GetCurrentURL")["value"]
             except Failure:
                 continue  # It was just closed.
@@ -373,20 +462,38 @@ class Firefox(Browser):
         return self.in_browser("return gBrowser.tabs.map((tab) => tab.label)")
 
     def resize(self, tab, width, height=900):
-        self.call("WebDriver:SwitchToWindow", {"handle": tab})
+        self.show(tab)
         self.call("WebDriver:SetWindowRect", {"width": width, "height": height})
 
     def run(self, tab, script):
-        self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": False})
+        self.switch(tab)
         return self.call("WebDriver:ExecuteScript", {"script": f"return ({script})", "args": []})["value"]
 
     def navigate(self, tab, url):
-        self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": False})
+        self.switch(tab)
         self.call("WebDriver:Navigate", {"url": url})
+
+    def switch(self, tab):
+        """Selects a page for the following calls, without showing it."""
+        if tab != self.current:
+            self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": False})
+            self.current = tab
 
     def show(self, tab):
         self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": True})
+        self.current = tab
 
     def close_tab(self, tab):
-        self.call("WebDriver:SwitchToWindow", {"handle": tab, "focus": False})
+        self.switch(tab)
+        self.current = None
         self.call("WebDriver:CloseWindow")
+
+    def clear_pages(self):
+        self.show(self.first)
+        self.in_browser("""
+            for (const each of Services.wm.getEnumerator("navigator:browser")) if (each !== window) each.close();
+            gBrowser.removeAllTabsBut(gBrowser.selectedTab, { animate: false });
+            Services.cookies.removeAll();
+            for (const each of arguments[0]) Services.prefs.clearUserPref(each);""", self.preferred)
+        self.navigate(self.first, "about:blank")
+        self.resize(self.first, self.size["width"], self.size["height"])

@@ -16,6 +16,7 @@ import errno
 import json
 import os
 import random
+import shutil
 import socket
 import time
 
@@ -80,8 +81,11 @@ class Scene:
         # Devices by the names of their daemons. No daemon may have another device later.
         self.ids = {}
 
-    def daemon(self, name, start=True):
+    def daemon(self, name, start=True, state=None):
+        """`state` is a folder to copy as the state of the device."""
         daemon = self.stage.daemon(name, start=False, options=["--log-level", "debug", "--no-desktop"])
+        if state:
+            shutil.copytree(state, daemon.state)
         self.faults[name] = faults.Faults(daemon)
         if start:
             daemon.start()

@@ -3,7 +3,8 @@ events, and a runner.
 
 Tests run the built programs as a person would. They never sleep for a fixed time. They read the
 output of the programs, within the test's time limit. Each test has a folder of its own, so that
-tests can run in parallel. The folder is kept when the test fails.
+tests can run in parallel. The folder is kept when the test fails. Programs that take long to start
+can be shared by the tests of a process (Stage.share).
 
 Environment: HANDOFF_BIN (folder of handoffd and handoffctl; default .build/release), HANDOFF_KEEP=1
 (keep all folders), HANDOFF_AT_ONCE (how many tests of a file run in parallel, each in its own
@@ -294,6 +295,19 @@ class Stage:
         self.processes = []
         self.closers = []
         self.daemons = []
+        self.shared = []
+
+    def share(self, other):
+        """Uses a stage that outlives this test. Its `clear` is the last step of the test. It ends after the last test of
+        this process, or if a test fails that uses it."""
+        if other not in self.shared:
+            self.shared.append(other)
+        if other not in SHARED:
+            SHARED.append(other)
+
+    @property
+    def all_daemons(self):
+        return [daemon for each in (self, *self.shared) for daemon in each.daemons]
 
     def daemon(self, name, start=True, **more):
         daemon = Daemon(self, name, **more)
@@ -408,6 +422,8 @@ class Lab:
 
 
 TESTS = []
+# Stages that several tests of this process share. A test that fails ends those that it uses.
+SHARED = []
 
 
 def test(name, limit=TIME_LIMIT):
@@ -433,7 +449,9 @@ def run_test(name, limit, function):
     verdict, reason = "ok", ""
     try:
         function(stage)
-        for daemon in stage.daemons:
+        for shared in stage.shared:
+            shared.clear()
+        for daemon in stage.all_daemons:
             if daemon.process and daemon.process.poll() in CRASHES:
                 raise Failure(f"{daemon.name} crashed with signal {-daemon.process.returncode}: {tail(daemon.log, 60)}")
     except Skip as error:
@@ -450,9 +468,13 @@ def run_test(name, limit, function):
     finally:
         signal.alarm(0)
         if verdict == "FAILED":
-            for daemon in stage.daemons:
+            for daemon in stage.all_daemons:
                 reason += f"\n  log of {daemon.name}:{tail(daemon.log)}"
-            reason += f"\n  kept: {stage.folder}"
+            for shared in stage.shared:
+                SHARED.remove(shared)
+                shared.end()
+                shared.remove(keep=True)
+            reason += f"\n  kept: {' '.join(each.folder for each in [stage, *stage.shared])}"
         stage.end()
         crashed = [daemon.name for daemon in stage.daemons if daemon.process and daemon.process.returncode in CRASHES]
         if verdict == "ok" and crashed:
@@ -474,6 +496,20 @@ def leave_network():
     daemon reads the multicast of all others."""
     if os.geteuid() == 0 and ctypes.CDLL(None).unshare(NEW_NETWORK) == 0:
         subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+
+
+def end_shared():
+    """Ends the stages that the tests of this process share. Returns whether all of their daemons exited without a crash."""
+    good = True
+    for stage in SHARED:
+        stage.end()
+        crashed = [daemon.name for daemon in stage.daemons if daemon.process and daemon.process.returncode in CRASHES]
+        if crashed:
+            good = False
+            print(f"FAILED {stage.name} (0.0 s): {', '.join(crashed)} crashed at the end; kept: {stage.folder}", flush=True)
+        stage.remove(keep=bool(crashed))
+    SHARED.clear()
+    return good
 
 
 def in_parallel(tests, count):
@@ -499,6 +535,8 @@ def in_parallel(tests, count):
             try:
                 leave_network()
                 code = verdicts.index(run_and_report(name, limit, function))
+                if not end_shared():
+                    code = verdicts.index("FAILED")
             finally:
                 sys.stdout.flush()
                 os._exit(code & 255)
@@ -523,6 +561,8 @@ def main():
         verdicts = (run_and_report(*test) for test in tests)
     for verdict in verdicts:
         counts[verdict] += 1
+    if not end_shared():
+        counts["FAILED"] += 1
     if counts["skipped"]:
         print(f"{counts['skipped']} skipped")
     print(f"{counts['ok']} passed, {counts['FAILED']} failed", flush=True)

@@ -4,8 +4,9 @@ import json
 import os
 import time
 
-from browsers import Chromium, Firefox, pages_of, until
+from browsers import Chromium, Firefox, none_offered, until
 from harness import ROOT, Skip, expect, main, test
+from pages import Site
 from two_browsers import TOP, WIDTHS, Two, hand_over, near, scroll_to
 
 # The time for which a killed daemon is not running, in seconds.
@@ -92,33 +93,11 @@ def not_offered(stage):
     for url in (f"http://127.0.0.1:{two.site.port}/local", f"http://localhost:{two.site.port}/local", f"file://{path}",
                 "chrome://version/", "data:text/html,<title>data</title>", "about:blank"):
         tab = there.open(url)
-        until(f"nothing on offer for {url}", lambda: pages_of(two.taker) == [])
+        none_offered(two.taker, f"nothing on offer for {url}")
         there.navigate(tab, two.site.url("/between"))
         two.offer("between")
         there.close_tab(tab)
         two.offer("first")
-
-
-@test("a killed browser offers nothing, and a browser whose daemon was killed offers its page again", limit=120)
-def kills(stage):
-    two = Two(stage, (Firefox, Chromium))
-    there, here = two.browsers
-    url = two.site.url("/article")
-    tab = there.open(url)
-    former = two.offer("article")
-    two.origin.kill()
-    time.sleep(AWAY)
-    begin = time.monotonic()
-    two.origin.start()
-    # The other device keeps the offer of a device that does not answer for about as long as it was stopped.
-    until("another offer than before", lambda: two.offer("article")["id"] != former["id"])
-    one = two.offer("article")
-    print(f"  offered again {(time.monotonic() - begin) * 1000:.0f} ms after the daemon started, which was stopped for {AWAY} s")
-    scroll_to(there, tab, 30)
-    hand_over(two, "article", url, TOP.format(30), near(there.run(tab, TOP.format(30))))
-    there.kill()
-    until("nothing on offer", lambda: pages_of(two.taker) == [])
-    expect(one["type"] == "NSUserActivityTypeBrowsingWeb", f"wrong: {one}")
 
 
 @test("of eighty tabs the one in front is offered", limit=180)
@@ -142,33 +121,60 @@ def many_tabs(stage):
 @test("if no browser runs one is started, and opens the page at the right place", limit=120)
 def cold_start(stage):
     for kinds in ((Chromium, Firefox), (Firefox, Chromium)):
-        two = Two(stage, kinds[:1], names=(f"desk-{kinds[0].program}", f"laptop-{kinds[0].program}"))
+        two = Two(stage, kinds[:1])
         if not two.browsers[0].prefix:
             raise Skip("only root can install the package for a test")
-        here = two.start(stage, kinds[1], two.taker, start=False)
-        folder = os.path.join(two.taker.environment["HOME"], ".config", "handoff", "handlers.d")
+        taker = stage.daemon(f"third-{kinds[1].program}")
+        stage.join(two.origin, taker)
+        here = kinds[1](stage, taker.name, taker, start=False, **({"sites": Site.hosts} if kinds[1] is Firefox else {}))
+        folder = os.path.join(taker.environment["HOME"], ".config", "handoff", "handlers.d")
         os.makedirs(folder)
         with open(os.path.join(ROOT, "packaging", "browser", "handlers", f"{here.program}.json")) as file:
             manifest = json.load(file)
         expect(manifest["exec"] == [here.program], f"wrong: {manifest}")
         with open(os.path.join(folder, f"{here.program}.json"), "w") as file:
             json.dump({**manifest, "exec": [here.starter]}, file)
-        until("the handler", lambda: any(app["id"] == here.program for app in two.taker.ctl("apps").lines))
+        until("the handler", lambda: any(app["id"] == here.program for app in taker.ctl("apps").lines))
         there = two.browsers[0]
         url = two.site.url("/article")
         tab = there.open(url)
         scroll_to(there, tab, 100)
         goal = there.run(tab, TOP.format(100))
-        one = two.offer("article")
-        until("the place there", lambda: "Paragraph 100." in two.taker.ctl("continue", "--print", one["id"]).line["userInfo"]
+        one = two.offer("article", taker)
+        until("the place there", lambda: "Paragraph 100." in taker.ctl("continue", "--print", one["id"]).line["userInfo"]
               .get("place", {}).get("words", ""))
         begin = time.monotonic()
-        two.taker.ctl("continue", one["id"], within=60)
+        taker.ctl("continue", one["id"], within=60)
         took = time.monotonic() - begin
         here.connect()
         target = until("the tab", lambda: next(iter(here.tabs(url)), None))
         until("the paragraph", lambda: abs(here.run(target, TOP.format(100)) - goal) <= 2)
         print(f"  {here.program}: {took * 1000:.0f} ms until the tab exists")
+        here.kill()
+        taker.ctl("account", "leave", "--yes")
+        there.close_tab(tab)
+
+
+@test("a killed browser offers nothing, and a browser whose daemon was killed offers its page again", limit=120)
+def kills(stage):
+    two = Two(stage, (Firefox, Chromium))
+    there, here = two.browsers
+    url = two.site.url("/article")
+    tab = there.open(url)
+    former = two.offer("article")
+    two.origin.kill()
+    time.sleep(AWAY)
+    begin = time.monotonic()
+    two.origin.start()
+    # The other device keeps the offer of a device that does not answer for about as long as it was stopped.
+    until("another offer than before", lambda: two.offer("article")["id"] != former["id"])
+    one = two.offer("article")
+    print(f"  offered again {(time.monotonic() - begin) * 1000:.0f} ms after the daemon started, which was stopped for {AWAY} s")
+    scroll_to(there, tab, 30)
+    hand_over(two, "article", url, TOP.format(30), near(there.run(tab, TOP.format(30))))
+    two.pair.drop(there)
+    none_offered(two.taker)
+    expect(one["type"] == "NSUserActivityTypeBrowsingWeb", f"wrong: {one}")
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 import json
 import time
 
-from browsers import Chromium, Firefox, pages_of, until
+from browsers import Chromium, Firefox, none_offered, pages_of, until
 from extension import popup_of
 from harness import expect, main, test
 from two_browsers import Two
@@ -19,12 +19,9 @@ def extension(browser, popup, script):
     """Returns the value of an asynchronous expression in a page of the extension."""
     if isinstance(browser, Chromium):
         return browser.run(popup, script)
-    front = browser.call("WebDriver:GetWindowHandle")["value"]
-    browser.call("WebDriver:SwitchToWindow", {"handle": popup, "focus": False})
+    browser.switch(popup)
     text = f"const done = arguments[arguments.length - 1]; ({script}).then(done)"
-    value = browser.call("WebDriver:ExecuteAsyncScript", {"script": text, "args": []})["value"]
-    browser.call("WebDriver:SwitchToWindow", {"handle": front, "focus": False})
-    return value
+    return browser.call("WebDriver:ExecuteAsyncScript", {"script": text, "args": []})["value"]
 
 
 def load(browser, tab, url):
@@ -53,7 +50,7 @@ def pages(stage, kinds):
     until("the dot after the page was loaded again", lambda: extension(there, popup, badge) == "•", within=5)
     # Nothing listens at port 1.
     load(there, tab, "http://reading.example:1/missing")
-    until("nothing on offer", lambda: pages_of(two.taker) == [])
+    none_offered(two.taker)
     time.sleep(1)
     expect(pages_of(two.taker) == [], f"an error page is offered: {pages_of(two.taker)}")
     load(there, tab, two.site.url("/small/2?q=a\\d"))

@@ -1,5 +1,6 @@
 """The scroll position of continued pages, and when it is left alone."""
 
+import itertools
 import json
 import os
 import time
@@ -7,7 +8,6 @@ import time
 from browsers import EXTENSION, Chromium, Firefox, until
 from harness import Failure, expect, main, test
 from page_shapes import DOWN, IN_FRAME, LEFT
-from pages import Site
 from two_browsers import TOP, WIDTHS, Two, hand_over, near, scroll_to
 
 # Nothing is scrolled in a page without a body yet.
@@ -77,7 +77,7 @@ def other_film(stage):
 @test("a page behind a sign-in page is scrolled after the sign-in, and the sign-in page is not", limit=120)
 def signs_in(stage):
     for kinds in ((Chromium, Firefox), (Firefox, Chromium)):
-        two = Two(stage, kinds, names=(f"origin-{kinds[0].program}", f"taker-{kinds[0].program}"))
+        two = Two(stage, kinds)
         there, here = two.browsers
         url = two.site.url("/members/news")
         tab = there.open(two.site.url("/article"))
@@ -94,6 +94,7 @@ def signs_in(stage):
         stays(here, target, SCROLLED, lambda top: top == 0)
         here.run(target, "(document.querySelector('button').click(), 1)")
         until("the place", lambda: here.tabs(url) and abs(here.run(target, TOP.format(150)) - goal) <= 2)
+        two.pair.clear()
 
 
 # ---- Finding the place ----------------------------------------------------------------------------------------------------
@@ -129,21 +130,10 @@ SHAPES = [
 ]
 
 
-class Bare:
-    """Browsers without devices."""
-
-    def __init__(self, stage, kinds):
-        self.site = Site(stage)
-        self.browsers = []
-        for kind in kinds:
-            daemon = stage.daemon(kind.program, start=False)
-            self.browsers.append(kind(stage, kind.program, daemon, **({"sites": Site.hosts} if kind is Firefox else {})))
-
-
 def place_of(two, name, position, goal, prepare):
     """Opens a page and scrolls it. Returns its place, and the position of the paragraph."""
     there = two.browsers[0]
-    tab = there.open(two.site.url("/shapes/" + name), width=WIDTHS[type(there)])
+    tab = there.visit(two.site.url("/shapes/" + name), WIDTHS[type(there)])
     there.run(tab, f"({prepare}, 1)")
     there.run(tab, f"({goal}, 1)")
     # Lists draw their rows after the scroll.
@@ -152,20 +142,22 @@ def place_of(two, name, position, goal, prepare):
     place = in_page(there, tab, "handoffPage.read()")
     where = there.run(tab, position)
     expect(place and 0 < place.get("ratio", 0) < 1, f"{name}: {place}")
-    there.close_tab(tab)
     return place, where
+
+
+NUMBERS = itertools.count()
 
 
 def go_to(two, name, place):
     here = two.browsers[1]
-    url = two.site.url("/shapes/" + name)
-    tab = here.open(url, width=WIDTHS[type(here)])
+    url = two.site.url(f"/shapes/{name}?{next(NUMBERS)}")
+    tab = here.visit(url, WIDTHS[type(here)])
     in_page(here, tab, f"handoffGoing.go({json.dumps({'place': place, 'url': url, 'landing': url})})")
     return tab
 
 
 def shapes(stage, kinds):
-    two = Bare(stage, kinds)
+    two = Two(stage, kinds)
     there, here = two.browsers
     wrong = []
     for name, position, goal, ratio, prepare in SHAPES:
@@ -173,14 +165,12 @@ def shapes(stage, kinds):
             place, where = place_of(two, name, position, goal, prepare)
             tab = go_to(two, name, place)
             until(f"the place in {name} at {where}, {place}", lambda: abs(here.run(tab, position) - where) <= 3, within=5)
-            here.close_tab(tab)
             if not ratio:
                 continue
             # With another text than there.
             tab = go_to(two, name, {**place, "words": "Words that are not in this page."})
             until(f"the ratio in {name}, {place}",
                   lambda: abs((in_page(here, tab, "handoffPage.read()") or {}).get("ratio", 9) - place["ratio"]) < 0.02, within=8)
-            here.close_tab(tab)
         except Failure as failure:
             wrong.append(str(failure))
     expect(not wrong, "\n".join(wrong))
@@ -188,7 +178,7 @@ def shapes(stage, kinds):
 
 @test("a page that loads more content at its end is scrolled to its end until the place is found", limit=120)
 def infinite(stage):
-    two = Bare(stage, (Chromium, Firefox))
+    two = Two(stage, (Chromium, Firefox))
     for _ in range(2):
         two.browsers.reverse()
         there, here = two.browsers
@@ -205,7 +195,7 @@ def infinite(stage):
 
 @test("data without a page of its own keeps the place: JSON in Chromium, XML by its text or its ratio", limit=120)
 def data(stage):
-    two = Bare(stage, (Chromium, Firefox))
+    two = Two(stage, (Chromium, Firefox))
     ratio = "document.scrollingElement.scrollTop / (document.scrollingElement.scrollHeight - document.scrollingElement.clientHeight)"
     for name, here in (("json", two.browsers[0]), ("xml", two.browsers[0]), ("xml", two.browsers[1])):
         there = two.browsers[0]

@@ -3,10 +3,10 @@
 import json
 import time
 
-from browsers import CHROMIUM_ID, Chromium, Firefox, attached, until
+from browsers import CHROMIUM_ID, Chromium, Firefox, until
 from extension import TABS, popup_of, text
 from harness import Failure, expect, main, test
-from pages import Site
+from two_browsers import Two
 
 
 def says(popup, words):
@@ -18,22 +18,14 @@ def says(popup, words):
         raise Failure(f"it shows '{said[-1]}' and not '{words}'") from None
 
 
-def devices(stage, kinds):
-    origin, taker = stage.pair()
-    site = Site(stage)
-    browsers = []
-    for kind, daemon in zip(kinds, (origin, taker)):
-        browsers.append(kind(stage, f"{daemon.name}-{kind.program}", daemon, **({"sites": Site.hosts} if kind is Firefox else {})))
-        attached(browsers[-1], daemon)
-    return origin, taker, site, browsers
-
-
 def of_tabs(daemon):
     return [entry for entry in daemon.ctl("log").lines if entry.get("type") == TABS or entry["event"] == "stream"]
 
 
 def popup(stage, kinds):
-    origin, taker, site, (there, here) = devices(stage, kinds)
+    two = Two(stage, kinds)
+    origin, taker, site, (there, here) = two.origin, two.taker, two.site, two.browsers
+    before = of_tabs(origin)
     # More than the limit of a payload.
     long = "x" * 1900
     there.open_many(site.url(f"/small/{number}?{long}") for number in range(45))
@@ -41,16 +33,16 @@ def popup(stage, kinds):
     until("the offer", lambda: any(one["title"] == "front" for one in taker.ctl("list").lines))
     # The popup requests tabs once. A tab that is still loading has no title, or is left out.
     until("all pages", lambda: {f"small {number}" for number in range(45)} <= set(there.tab_titles()))
-    expect(of_tabs(origin) == [], f"requested before: {of_tabs(origin)}")
+    expect(of_tabs(origin) == before, f"requested before: {of_tabs(origin)}")
     shown = popup_of(here)
     until("the offer in the popup", lambda: text(shown, "#offers .title") == ["front"])
     more = "document.querySelector('#more-tabs')"
     until("the tabs", lambda: here.run(shown[1], f"({more}.checkVisibility() && {more}.click(), 1)")
           and len(text(shown, "#tabs .title")) >= 46)
-    expect(len(of_tabs(origin)) > 0, "the log of the origin is empty")
+    expect(len(of_tabs(origin)) > len(before), "the log of the origin has no entry")
     titles = text(shown, "#tabs .title")
     expect({f"small {number}" for number in range(45)} | {"front"} <= set(titles), f"missing: {titles}")
-    expect(text(shown, "#tabs h2") == ["origin"], f"wrong: {text(shown, '#tabs h2')}")
+    expect(text(shown, "#tabs h2") == [origin.name], f"wrong: {text(shown, '#tabs h2')}")
     # Search.
     search = "document.querySelector('#search')"
     here.run(shown[1], f"({search}.value = 'SMALL/17', {search}.dispatchEvent(new Event('input')), 1)")
@@ -87,33 +79,37 @@ def in_firefox(stage):
 
 @test("the popup sends this page to one device, which opens it at the same place, and no other device learns of it", limit=120)
 def send(stage):
-    origin, taker, site, (there, here) = devices(stage, (Chromium, Firefox))
+    two = Two(stage, (Chromium, Firefox))
+    origin, taker, site, (there, here) = two.origin, two.taker, two.site, two.browsers
     third = stage.daemon("third")
     stage.join(origin, third)
     there.open(site.url("/small/7"))
     until("the offer", lambda: any(one["title"] == "small 7" for one in taker.ctl("list").lines))
     shown = popup_of(there)
     names = "[...document.querySelectorAll('#recipients button')].map((each) => each.innerText.trim()).sort()"
-    until("the devices", lambda: there.run(shown[1], names) == ["taker", "third"])
-    there.run(shown[1], "([...document.querySelectorAll('#recipients button')].find((each) => each.innerText === 'taker').click(), 1)")
+    until("the devices", lambda: there.run(shown[1], names) == [taker.name, "third"])
+    there.run(shown[1], "([...document.querySelectorAll('#recipients button')]"
+                        f".find((each) => each.innerText === '{taker.name}').click(), 1)")
 
     def received(daemon):
         return [one for one in daemon.ctl("list").lines if one["sent"]]
 
     until("the sent page", lambda: [one["title"] for one in received(taker)] == ["small 7"])
-    until("the note that it is sent", lambda: "Sent to taker" in "".join(text(shown, "#sent")))
+    until("the note that it is sent", lambda: f"Sent to {taker.name}" in "".join(text(shown, "#sent")))
     expect(received(third) == [], f"another device learned of it: {received(third)}")
     refused = third.ctl("continue", received(taker)[0]["id"], code=4)
     expect("NothingToContinue" in refused.errors, f"another device received it: {refused}")
     taker.ctl("continue", received(taker)[0]["id"])
     until("the page", lambda: here.tabs(site.url("/small/7")))
-    until("the note that it was opened", lambda: text(shown, "#sent") == ["Opened on taker."])
+    until("the note that it was opened", lambda: text(shown, "#sent") == [f"Opened on {taker.name}."])
     until("its end", lambda: received(taker) == [])
+    third.ctl("account", "leave", "--yes")
 
 
 @test("the popup shows this page as a code, and reports problems", limit=120)
 def page(stage):
-    origin, taker, site, (there, here) = devices(stage, (Chromium, Chromium))
+    two = Two(stage, (Firefox, Chromium))
+    origin, taker, site, here = two.origin, two.taker, two.site, two.browsers[1]
     here.open(site.url("/here"))
     until("the offer", lambda: any(one["title"] == "here" for one in origin.ctl("list").lines))
     shown = popup_of(here)
@@ -157,8 +153,7 @@ class Played:
     """A popup in Chromium whose messages the test writes."""
 
     def __init__(self, stage, height=600):
-        self.browser = Chromium(stage, "desk", stage.daemon("desk", start=False))
-        self.site = Site(stage)
+        self.browser = Two(stage, (Chromium,)).browsers[0]
         self.tab = self.browser.call("Target.createTarget", {"url": "about:blank"})["targetId"]
         session = self.browser.session(self.tab)
         self.browser.resize(self.tab, 360, height)
@@ -294,12 +289,10 @@ def stale(stage):
 @test("a page that is sent while it is loading is sent without waiting for it to load", limit=90)
 def send_loading(stage):
     for kind in (Chromium, Firefox):
-        origin, taker = stage.pair((f"origin-{kind.program}", f"taker-{kind.program}"))
-        site = Site(stage)
-        there = kind(stage, origin.name, origin, **({"sites": Site.hosts} if kind is Firefox else {}))
-        attached(there, origin)
+        two = Two(stage, (kind,))
+        taker, site, there = two.taker, two.site, two.browsers[0]
         tab = there.open(site.url("/small/1"))
-        until("the offer", lambda: taker.ctl("list").lines)
+        two.offer("small 1")
         url = site.url("/shapes/slow")
         shown = popup_of(there)
         # A popup in a tab of its own is about that tab, so it receives the other one.
@@ -319,7 +312,8 @@ def send_loading(stage):
         there.run(shown[1], send)
         until("the confirmation", lambda: there.run(shown[1], "document.body.dataset.sent") == "sent", within=4)
         print(f"  {there.program}: sent after {(time.monotonic() - begin) * 1000:.0f} ms")
-        there.kill()
+        taker.ctl("continue", "--print", next(one["id"] for one in taker.ctl("list").lines if one["sent"]))
+        two.pair.clear()
 
 
 if __name__ == "__main__":

@@ -4,30 +4,16 @@ import os
 import signal
 import time
 
-from browsers import Chromium, Firefox, attached, pages_of, until
+from browsers import WEB, Chromium, Firefox, none_offered, pages_of, until
 from extension import TABS, Host, popup_of, text
 from harness import BIN, expect, main, run, test
-from pages import PRIVATE, SECRET, Site
+from pages import PRIVATE, SECRET
+from two_browsers import Two, offered
 
 
-def one_browser(stage, kind, conf=None, **more):
-    """A browser on the first of two devices."""
-    origin, taker = stage.pair()
-    site = Site(stage)
-    home = os.path.join(stage.folder, "desk")
-    if conf is not None:
-        write_conf(home, conf)
-    if kind is Firefox:
-        more["sites"] = Site.hosts
-    browser = kind(stage, "desk", origin, home=home, **more)
-    attached(browser, origin)
-    return origin, taker, site, browser
-
-
-def write_conf(home, conf):
-    os.makedirs(os.path.join(home, ".config", "handoff"), exist_ok=True)
-    with open(os.path.join(home, ".config", "handoff", "browser.conf"), "w") as file:
-        file.write(conf)
+def one_browser(stage, kind):
+    two = Two(stage, (kind,))
+    return two.origin, two.taker, two.site, two.browsers[0]
 
 
 def offer(taker, title):
@@ -42,16 +28,21 @@ def place_of(taker, title):
 def typed_text(stage, kind):
     origin, taker, site, browser = one_browser(stage, kind)
     wrong = []
+
+    def place(name):
+        found = place_of(taker, f"Private {name}")
+        if any(word in found.get("words", "").lower() for word in SECRET.split()):
+            wrong.append((name, found))
+        return found
+
     for name in PRIVATE:
-        tab = browser.open(site.url(f"/private/{name}"), width=900, height=700)
+        tab = browser.visit(site.url(f"/private/{name}"), 900)
         browser.run(tab, "scrollTo({top: 1, behavior: 'instant'})")
-        place = place_of(taker, f"Private {name}")
-        if any(word in place.get("words", "").lower() for word in SECRET.split()) or "ratio" not in place:
-            wrong.append((name, place))
+        # The browser reports the scroll a moment later.
+        until("a place", lambda: "ratio" in place(name), within=5)
         # Further down there is no such text, and the page's own text is sent as before.
         browser.run(tab, "document.querySelector('#p150').scrollIntoView({behavior: 'instant'})")
-        until("the move", lambda: "Paragraph 150." in place_of(taker, f"Private {name}").get("words", ""), within=5)
-        browser.close_tab(tab)
+        until("the move", lambda: "Paragraph 150." in place(name).get("words", ""), within=5)
     expect(not wrong, f"sent: {wrong}")
 
 
@@ -71,7 +62,7 @@ def form_results(stage, kind):
     offer(taker, "A form")
     browser.run(tab, "(document.forms[0].submit(), 1)")
     until("the result", lambda: browser.run(tab, "document.title") == "The result")
-    until("nothing on offer", lambda: pages_of(taker) == [])
+    none_offered(taker)
     # A page to which a form redirects is a normal page.
     browser.navigate(tab, site.url("/form"))
     offer(taker, "A form")
@@ -105,9 +96,12 @@ def own_tabs(stage, daemon):
 
 @test("open tabs exclude those of an excluded container, excluded pages, local pages and results of forms", limit=120)
 def listed_tabs(stage):
-    origin, taker, site, browser = one_browser(
-        stage, Firefox, f"container firefox-container-3\nbank.example # the bank\n{site_path('/diary')}",
-        preferences={"privacy.userContext.enabled": True})
+    origin, taker, site, browser = one_browser(stage, Firefox)
+    browser.prefer("privacy.userContext.enabled")
+    tab = browser.open(site.url("/diary/0"))
+    offer(taker, "diary/0")
+    browser.write_conf(f"container firefox-container-3\nbank.example # the bank\n{site_path('/diary')}")
+    none_offered(taker)
     urls = [(site.url("/secret"), 3), (site.url("/shown"), 2), (site.url("/plain"), 0), (site.url("/x", host="bank.example"), 0),
             (site.url("/diary/1"), 0), (f"http://127.0.0.1:{site.port}/local", 0)]
     for url, container in urls:
@@ -129,14 +123,67 @@ def site_path(path):
     return f"Reading.EXAMPLE{path}\n"
 
 
+@test("pages that the user or the administrator excludes are not offered", limit=120)
+def exclusions(stage):
+    origin, taker, site, browser = one_browser(stage, Chromium)
+    tab = browser.open(site.url("/diary/before"))
+    offer(taker, "diary/before")
+    text = f"# The bank's\nbank.example\n{site.url('/diary/')}\n"
+    browser.write_conf(text)
+    none_offered(taker)
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    browser.close_tab(tab)
+    browser.open(site.url("/login", host="bank.example"))
+    browser.open(site.url("/diary/today"))
+    browser.open(site.url("/public"))
+    offered(watch, "public")
+    browser.write_conf(text + "other.example\n")
+    browser.open(site.url("/later", host="other.example"))
+    time.sleep(0.5)
+    browser.open(site.url("/end"))
+    offered(watch, "end")
+    seen = {line.get("title") for line in watch.seen if line.get("type") in (None, WEB)}
+    expect(seen <= {None, "public", "end"}, f"offered: {seen}")
+
+
+@test("a tab of a container that the user excludes is not offered", limit=120)
+def containers(stage):
+    origin, taker, site, browser = one_browser(stage, Firefox)
+    browser.write_conf("container firefox-container-3\n")
+    browser.prefer("privacy.userContext.enabled")
+    # The permission that a click in the popup requests from the user.
+    permissions = """
+        const { ExtensionPermissions } = ChromeUtils.importESModule("resource://gre/modules/ExtensionPermissions.sys.mjs");
+        const { extension } = WebExtensionPolicy.getByID("browser@handoff1.dev");
+        ExtensionPermissions.CALL(extension.id, { permissions: ["cookies"], origins: [] }, extension);"""
+    has = "return WebExtensionPolicy.getByID('browser@handoff1.dev').hasPermission('cookies')"
+    browser.in_browser(permissions.replace("CALL", "add"))
+    until("the permission", lambda: browser.in_browser(has))
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    for number, title in ((3, "secret"), (2, "shown")):
+        browser.in_browser("""
+            gBrowser.selectedTab = gBrowser.addTab(arguments[0], {
+                userContextId: arguments[1], triggeringPrincipal: Services.scriptSecurityManager.getSystemPrincipal() });""",
+                           site.url("/" + title), number)
+        time.sleep(1)
+    offered(watch, "shown")
+    seen = {line.get("title") for line in watch.seen}
+    expect("secret" not in seen, f"offered: {seen}")
+    browser.in_browser(permissions.replace("CALL", "remove"))
+    until("the end of the permission", lambda: not browser.in_browser(has))
+
+
 @test("an invalid line of browser.conf blocks every page until it is corrected, and popup and doctor name it", limit=120)
 def broken_exclusions(stage):
-    origin, taker, site, browser = one_browser(stage, Chromium, "bank.example\n")
+    origin, taker, site, browser = one_browser(stage, Chromium)
+    browser.write_conf("bank.example\n")
     browser.open(site.url("/first"))
     offer(taker, "first")
-    path = os.path.join(browser.home, ".config", "handoff", "browser.conf")
-    write_conf(browser.home, "bank.example\nftp://x.example/\n")
-    until("nothing on offer", lambda: pages_of(taker) == [])
+    path = browser.conf
+    browser.write_conf("bank.example\nftp://x.example/\n")
+    none_offered(taker)
     expect(own_tabs(stage, taker) == [], "tabs are listed")
     shown = popup_of(browser)
     until("the line", lambda: f"{path}, line 2" in "".join(text(shown, "#trouble")))
@@ -145,39 +192,19 @@ def broken_exclusions(stage):
     found = [one for one in doctor if one["check"] == "browsers" and f"{path}, line 2" in one["message"]]
     expect(len(found) == 1 and found[0]["state"] == "problem", f"doctor: {doctor}")
     browser.close_tab(shown[1])
-    write_conf(browser.home, "bank.example\n")
+    browser.write_conf("bank.example\n")
     offer(taker, "first")
     # A file that exists and cannot be read.
     os.remove(path)
     os.symlink("/nonexistent", path)
-    until("nothing on offer", lambda: pages_of(taker) == [])
+    none_offered(taker)
     os.remove(path)
     offer(taker, "first")
 
 
-# ---- The host ------------------------------------------------------------------------------------------------------------
-
-def host_of(browser):
-    """Returns the process ids of the native messaging hosts that this browser has started."""
-    found = []
-    for entry in os.listdir("/proc"):
-        if not entry.isdigit():
-            continue
-        try:
-            with open(f"/proc/{entry}/environ", "rb") as file:
-                environment = file.read().split(b"\0")
-            with open(f"/proc/{entry}/cmdline", "rb") as file:
-                words = file.read().split(b"\0")
-        except OSError:
-            continue
-        if words[0].endswith(b"handoff-browser") and f"HOME={browser.home}".encode() in environment:
-            found.append(int(entry))
-    return found
-
-
 def hostile_pages(stage, kind):
     origin, taker, site, browser = one_browser(stage, kind)
-    first = host_of(browser)
+    first = browser.hosts()
     expect(len(first) == 1, f"hosts: {first}")
     browser.open(site.url("/long-title"))
     until("the long title", lambda: any((one["title"] or "").startswith("long ü") for one in pages_of(taker)))
@@ -188,7 +215,7 @@ def hostile_pages(stage, kind):
     expect("Paragraph 100." in place.get("words", "") or "ratio" in place, f"no place: {place}")
     browser.open(site.url("/last"))
     offer(taker, "last")
-    expect(host_of(browser) == first, f"the host has exited: {first}, {host_of(browser)}")
+    expect(browser.hosts() == first, f"the host has exited: {first}, {browser.hosts()}")
 
 
 @test("a page with a long title or half of a surrogate pair in it has no effect on others in Chromium", limit=120)
@@ -203,9 +230,9 @@ def hostile_in_firefox(stage):
 
 @test("a list of more tabs than fit into a message is truncated to those that fit", limit=240)
 def many_long_tabs(stage):
-    origin, taker, site, browser = one_browser(stage, Firefox, preferences={"browser.tabs.loadInBackground": True})
+    origin, taker, site, browser = one_browser(stage, Firefox)
     browser.open(site.url("/front"))
-    first = host_of(browser)
+    first = browser.hosts()
     long = "x" * 1960
     # Tabs that are loaded when they are selected. They have addresses, and use no resources.
     browser.in_browser("""
@@ -216,20 +243,25 @@ def many_long_tabs(stage):
     found = until("the list", lambda: own_tabs(stage, taker))
     expect(300 <= len(found) < 600, f"{len(found)} tabs")
     offer(taker, "front")
-    expect(host_of(browser) == first, "the host has exited")
+    expect(browser.hosts() == first, "the host has exited")
 
 
 def restarts(stage, kind):
     origin, taker, site, browser = one_browser(stage, kind)
-    browser.open(site.url("/first"))
+    browser.open(site.url("/excluded", host="bank.example"))
+    tab = browser.open(site.url("/first"))
     former = offer(taker, "first")
+    browser.write_conf("bank.example\n")
     begin = time.monotonic()
     for number in range(2):
-        os.kill(until("the host", lambda: host_of(browser))[0], signal.SIGKILL)
+        os.kill(until("the host", lambda: browser.hosts())[0], signal.SIGKILL)
         until("another offer than before", lambda: offer(taker, "first")["id"] != former["id"], within=10)
         former = offer(taker, "first")
         print(f"  offered again after {time.monotonic() - begin:.1f} s")
         begin = time.monotonic()
+    # The new host has read a configuration that it has not seen change.
+    browser.close_tab(tab)
+    none_offered(taker)
 
 
 @test("Chromium restarts a killed host, and the page in front is offered again", limit=120)
