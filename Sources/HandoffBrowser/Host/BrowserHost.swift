@@ -3,7 +3,7 @@ import HandoffControl
 import HandoffHandlers
 import HandoffJSON
 import HandoffModel
-package import LoopIO
+import LoopIO
 
 /// Connects the browser to the daemon: publishes the page in front, and opens continued pages
 /// through the extension. Lives on the loop's thread as long as the browser runs.
@@ -46,7 +46,7 @@ package final class BrowserHost {
     /// - Parameters:
     ///   - app: The id that the browser attaches with.
     ///   - post: Sends a message to the extension.
-    package init(loop: EventLoop, places: HostPlaces, app: String, post: @escaping (HostMessage) -> Void) {
+    init(loop: EventLoop, places: HostPlaces, app: String, post: @escaping (HostMessage) -> Void) {
         self.loop = loop
         self.places = places
         self.app = app
@@ -63,7 +63,7 @@ package final class BrowserHost {
     }
 
     /// Ends the attachment and its offers.
-    package func stop() {
+    func stop() {
         arrival = nil
         popup = nil
         for page in sent { page.stop() }

@@ -90,7 +90,7 @@ package struct PopupFailure: Error, Sendable, Equatable {
     /// A sentence without a final period.
     package let message: String
 
-    package init(_ message: String) {
+    init(_ message: String) {
         self.message = message
     }
 }
