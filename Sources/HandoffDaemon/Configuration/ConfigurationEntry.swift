@@ -20,16 +20,10 @@ package struct ConfigurationEntry: Sendable, Equatable {
         }
     }
 
-    package let setting: Setting
+    let setting: Setting
 
     /// The value without surrounding spaces. Empty means the default.
-    package let value: String
+    let value: String
 
-    package let origin: Origin
-
-    package init(setting: Setting, value: String, origin: Origin) {
-        self.setting = setting
-        self.value = value
-        self.origin = origin
-    }
+    let origin: Origin
 }

@@ -17,7 +17,7 @@ package enum ClientGroup: Hashable, Sendable {
     case unknown
 
     /// Looks up the group of a process by reading a file below /proc.
-    package init(ofProcess process: Int32) {
+    init(ofProcess process: Int32) {
         do throws(Errno) {
             self = try MachineInfo.userUnit(ofProcess: process).map { .unit($0) } ?? .process(process)
         } catch {

@@ -56,7 +56,7 @@ package final class ControlServer: ControlConnectionDelegate {
     }
 
     /// Serves the clients of a listening unix socket. The server takes ownership of it.
-    package func serve(_ listener: Listener, role: ControlRole) {
+    func serve(_ listener: Listener, role: ControlRole) {
         listeners.append(listener)
         listener.onAccept = { [weak self] descriptor, _ in self?.accept(descriptor, role: role) }
         listener.onShortage = { [log] error in
@@ -99,19 +99,19 @@ package final class ControlServer: ControlConnectionDelegate {
     }
 
     /// Accepts no more connections. Existing connections continue.
-    package func stopAccepting() {
+    func stopAccepting() {
         for listener in listeners { listener.close() }
         listeners = []
     }
 
     /// Ends every connection after the pending replies. New connections wait until ``resume()``.
-    package func pause() {
+    func pause() {
         for listener in listeners { listener.pause() }
         endConnections()
     }
 
     /// Accepts again after ``pause()``.
-    package func resume() {
+    func resume() {
         for listener in listeners { listener.resume() }
     }
 

@@ -1,11 +1,11 @@
 import HandoffControl
-package import HandoffHandlers
+import HandoffHandlers
 import HandoffJSON
-package import HandoffModel
-package import LoopIO
+import HandoffModel
+import LoopIO
 
 /// Receives changes of the installed apps. Called on the daemon's loop.
-package protocol DesktopAppsDelegate: AnyObject {
+protocol DesktopAppsDelegate: AnyObject {
     /// Stores the history after new claims.
     func store(_ claims: ClaimHistory)
     /// The app that would open an activity may have changed.
@@ -24,7 +24,7 @@ package final class DesktopApps {
     /// - Parameters:
     ///   - desktop: Nil if there is no desktop. Then only apps that attach are known.
     ///   - history: The stored history of which app first claimed a type or site.
-    package init(
+    init(
         log: Logger, desktop: DesktopLink?, history: ClaimHistory, delegate: any DesktopAppsDelegate
     ) {
         self.log = log
@@ -34,9 +34,9 @@ package final class DesktopApps {
     }
 
     /// The installed apps, including those that the user has disabled.
-    package var registry: HandlerRegistry { apps.registry }
+    var registry: HandlerRegistry { apps.registry }
     /// Unusable files, each with its error.
-    package var problems: Set<String> { apps.problems }
+    var problems: Set<String> { apps.problems }
 
     /// Starts following the installed apps.
     package func start() {
@@ -44,12 +44,12 @@ package final class DesktopApps {
     }
 
     /// Stops following.
-    package func stop() {
+    func stop() {
         following = nil
     }
 
     /// Sets the apps that the user has disabled.
-    package func setDisabled(_ disabled: Set<AppID>) {
+    func setDisabled(_ disabled: Set<AppID>) {
         apps.registry.disabled = disabled
     }
 
@@ -80,7 +80,7 @@ package final class DesktopApps {
     ///   - token: The activation token that lets the app come to the front.
     ///   - completion: Called once, when the launcher has ended or is still running after three
     ///     seconds.
-    package func launch(
+    func launch(
         _ handler: Handler, for type: ActivityType, token: ActivationToken? = nil,
         completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
@@ -96,7 +96,7 @@ package final class DesktopApps {
     ///   - token: The activation token that lets the browser come to the front.
     ///   - completion: Called once, when the opener has ended or is still running after three
     ///     seconds.
-    package func open(
+    func open(
         _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         var parameters: JSONObject = ["url": .string(page.argument)]
@@ -111,7 +111,7 @@ package final class DesktopApps {
     ///   - token: The activation token that lets the program come to the front.
     ///   - completion: Called once, when the opener has ended or is still running after three
     ///     seconds.
-    package func openFile(
+    func openFile(
         _ path: String, shows: Bool, token: ActivationToken?, completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         var parameters: JSONObject = ["path": .string(path), "shows": .bool(shows)]

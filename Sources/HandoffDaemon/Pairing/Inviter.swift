@@ -1,16 +1,16 @@
 import HandoffAccount
-package import HandoffControl
+import HandoffControl
 import HandoffCrypto
 import HandoffDiscovery
-package import HandoffModel
+import HandoffModel
 import HandoffPairing
 import HandoffProtocol
-package import HandoffState
+import HandoffState
 import HandoffTransport
-package import LoopIO
+import LoopIO
 
 /// Receives the events of a pairing window. Called on the daemon's loop.
-package protocol InviterDelegate: AnyObject {
+protocol InviterDelegate: AnyObject {
     /// Reports progress to the user.
     func inviter(_ inviter: Inviter, tells event: PairEvent)
     /// Called once, when the window has ended.
@@ -42,10 +42,10 @@ package final class Inviter {
     }
 
     /// Nil once the window has ended.
-    package weak var delegate: (any InviterDelegate)?
+    weak var delegate: (any InviterDelegate)?
 
     /// The port it listens on.
-    package let port: UInt16
+    let port: UInt16
 
     let loop: EventLoop
     let log: Logger
@@ -78,7 +78,7 @@ package final class Inviter {
     ///     user.
     ///   - ports: the ports to try first.
     ///   - address: the address to listen on, or nil for all.
-    package init(
+    init(
         isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
         pairingDiscovery: PairingDiscovery, limits: PairingLimits = PairingLimits(),
         accountStore: AccountStore, attempts: PairingAttempts, loop: EventLoop, log: Logger
@@ -103,7 +103,7 @@ package final class Inviter {
     // MARK: - Opening
 
     /// Creates the secrets, then accepts connections.
-    package func open() {
+    func open() {
         listener.onArrival = { [weak self] in self?.arrived($0) }
         let offersDigits = window.offersDigits
         // The digits cost 0.2 s of processor time and 64 MiB; addresses need system calls.
@@ -150,7 +150,7 @@ package final class Inviter {
 
     /// Handles the user's answer about a device.
     /// - Returns: false if the window is not waiting for it.
-    package func answer(_ device: DeviceID, accept: Bool) -> Bool {
+    func answer(_ device: DeviceID, accept: Bool) -> Bool {
         guard let (id, joiner) = joiners.first(where: { $0.value.isAsked && $0.value.peer?.device == device }) else {
             return false
         }
@@ -242,7 +242,7 @@ package final class Inviter {
 
     /// Ends the window, unless a device is receiving the account: the user has agreed to that, and
     /// it finishes within seconds.
-    package func cancel(_ failure: PairingFailure) {
+    func cancel(_ failure: PairingFailure) {
         if joiners.values.contains(where: \.isJoining) { return }
         end(failure)
     }

@@ -1,15 +1,15 @@
 import HandoffAccount
-package import HandoffControl
+import HandoffControl
 import HandoffCrypto
 import HandoffDiscovery
-package import HandoffModel
+import HandoffModel
 import HandoffPairing
-package import HandoffState
+import HandoffState
 import HandoffTransport
-package import LoopIO
+import LoopIO
 
 /// Receives the events of an attempt to join. Called on the daemon's loop.
-package protocol JoinerDelegate: AnyObject {
+protocol JoinerDelegate: AnyObject {
     /// Reports progress to the user.
     func joiner(_ joiner: Joiner, tells event: JoinEvent)
     /// Called once, when the attempt has ended.
@@ -21,11 +21,11 @@ package protocol JoinerDelegate: AnyObject {
 /// `docs/state-machines/pairing.md`.
 package final class Joiner: JoinCallDelegate {
     /// The result of a successful attempt.
-    package struct Joined {
+    struct Joined {
         /// The account that this device has joined.
-        package let account: AccountID
+        let account: AccountID
         /// The member that admitted it.
-        package let inviter: PairingDevice
+        let inviter: PairingDevice
     }
 
     private enum State {
@@ -42,7 +42,7 @@ package final class Joiner: JoinCallDelegate {
     }
 
     /// Nil once the attempt has ended.
-    package weak var delegate: (any JoinerDelegate)?
+    weak var delegate: (any JoinerDelegate)?
 
     private let loop: EventLoop
     private let log: Logger
@@ -68,7 +68,7 @@ package final class Joiner: JoinCallDelegate {
     /// - Parameter name: the name of this device.
     /// - Throws: `PairingFailure` if the code or link is invalid, `CallError` for an invalid
     ///   address.
-    package init(
+    init(
         _ request: JoinRequest, name: String, addresses: PairingAddresses, pairingDiscovery: PairingDiscovery,
         limits: PairingLimits = PairingLimits(), accountStore: AccountStore, wallClock: any WallClock, loop: EventLoop,
         log: Logger
@@ -108,7 +108,7 @@ package final class Joiner: JoinCallDelegate {
 
     /// Cancels the attempt and notifies the inviter. Does nothing while the account is being
     /// stored, which takes only a moment.
-    package func cancel(_ failure: PairingFailure) {
+    func cancel(_ failure: PairingFailure) {
         switch state {
         case .storing, .over: return
         case .idle, .failing: break
