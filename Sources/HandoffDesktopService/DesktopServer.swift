@@ -7,7 +7,7 @@ package final class DesktopServer: DesktopConnectionDelegate {
     private static let maxConnections = 64
 
     /// Called when the last connection has ended. Called immediately if there are none.
-    package var onIdle: (() -> Void)? {
+    var onIdle: (() -> Void)? {
         didSet { if connections.isEmpty { onIdle?() } }
     }
 
@@ -34,10 +34,10 @@ package final class DesktopServer: DesktopConnectionDelegate {
     }
 
     /// True if there are no connections.
-    package var isIdle: Bool { connections.isEmpty }
+    var isIdle: Bool { connections.isEmpty }
 
     /// Accepts connections on a listening Unix socket.
-    package func serve(_ listener: Listener) {
+    func serve(_ listener: Listener) {
         listeners.append(listener)
         listener.onAccept = { [weak self] descriptor, _ in self?.accept(descriptor) }
         listener.onShortage = { [log] in log.error("Cannot accept connections for now", ["error": "\($0)"]) }
