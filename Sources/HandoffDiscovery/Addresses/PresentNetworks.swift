@@ -9,12 +9,6 @@ package struct PresentNetwork: Sendable, Equatable {
     /// The hardware address that identifies the network; nil while the gateway has not been
     /// resolved.
     package let hardware: HardwareAddress?
-
-    package init(interface: String, gateway: IPAddress, hardware: HardwareAddress?) {
-        self.interface = interface
-        self.gateway = gateway
-        self.hardware = hardware
-    }
 }
 
 /// The networks to which this machine is connected. A plain value that is updated from the kernel's
@@ -27,7 +21,7 @@ package struct NetworkTable: Sendable {
     /// resolved before other hosts.
     private static let maxNeighbours = 4096
 
-    package init() {}
+    init() {}
 
     package mutating func apply(_ change: InterfaceChange) {
         switch change {
@@ -45,7 +39,7 @@ package struct NetworkTable: Sendable {
     }
 
     /// The networks without duplicates, ordered by interface and gateway.
-    package var present: [PresentNetwork] {
+    var present: [PresentNetwork] {
         var found: [PresentNetwork] = []
         for (index, address) in gateways {
             guard let name = names[index] else { continue }
