@@ -2,7 +2,7 @@ import HandoffControl
 package import LoopIO
 
 /// Accepts the daemon's connections, and dispatches their calls. Use on the loop's thread.
-package final class DesktopServer: DesktopConnectionDelegate {
+package final class DesktopServer {
     /// The maximum number of open connections: four that follow something, and one for each call.
     private static let maxConnections = 64
 
@@ -50,7 +50,7 @@ package final class DesktopServer: DesktopConnectionDelegate {
                 log.notice("Refused a connection from another user, or above the limit")
                 return LocalSocket.close(descriptor)
             }
-            let connection = try DesktopConnection(descriptor, on: loop, delegate: self)
+            let connection = try DesktopConnection(descriptor, on: loop, server: self)
             connections[ObjectIdentifier(connection)] = connection
         } catch {
             log.error("Cannot serve a connection", ["error": "\(error)"])
@@ -64,12 +64,14 @@ package final class DesktopServer: DesktopConnectionDelegate {
         for connection in connections.values { connection.end() }
     }
 
+    /// Called once, when a connection has ended.
     func ended(_ connection: DesktopConnection, _ reason: VarlinkServerMachine.Reason) {
         if case .protocolViolation(let error) = reason { log.notice("Closed a connection", ["reason": "\(error)"]) }
         connections[ObjectIdentifier(connection)] = nil
         if connections.isEmpty { onIdle?() }
     }
 
+    /// Serves a call. The reply may follow later.
     func serve(_ call: DesktopCall) {
         if let reply = description.reply(to: call.call) {
             if let error = reply.error { call.fail(error, reply.parameters) } else { call.reply(reply.parameters) }
