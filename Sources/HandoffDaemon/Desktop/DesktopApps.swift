@@ -4,32 +4,23 @@ import HandoffJSON
 import HandoffModel
 import LoopIO
 
-/// Receives changes of the installed apps. Called on the daemon's loop.
-protocol DesktopAppsDelegate: AnyObject {
-    /// Stores the history after new claims.
-    func store(_ claims: ClaimHistory)
-    /// The app that would open an activity may have changed.
-    func installedAppsChanged()
-}
-
 /// The installed apps, as reported by the desktop service, and their start. Lives on the daemon's
 /// loop.
 package final class DesktopApps {
     private let log: Logger
     private let desktop: DesktopLink?
-    private weak var delegate: (any DesktopAppsDelegate)?
+    /// Weak because an update can arrive during shutdown.
+    private weak var core: DaemonCore?
     private var following: DesktopLink.Following?
     private var apps = InstalledApps()
 
     /// - Parameters:
     ///   - desktop: Nil if there is no desktop. Then only apps that attach are known.
     ///   - history: The stored history of which app first claimed a type or site.
-    init(
-        log: Logger, desktop: DesktopLink?, history: ClaimHistory, delegate: any DesktopAppsDelegate
-    ) {
+    init(log: Logger, desktop: DesktopLink?, history: ClaimHistory, core: DaemonCore) {
         self.log = log
         self.desktop = desktop
-        self.delegate = delegate
+        self.core = core
         apps.registry.history = history
     }
 
@@ -61,11 +52,11 @@ package final class DesktopApps {
             next.registry.disabled = apps.registry.disabled
             next.registry.history = apps.registry.history
             if next.registry.history.take(next.registry.handlers) {
-                delegate?.store(next.registry.history)
+                core?.store(next.registry.history)
             }
             let isChanged = next.registry != apps.registry
             apps = next
-            if isChanged { delegate?.installedAppsChanged() }
+            if isChanged { core?.installedAppsChanged() }
         } catch {
             log.error("Cannot read the installed apps", ["error": "\(error)"])
         }

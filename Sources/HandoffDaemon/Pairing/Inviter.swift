@@ -9,14 +9,6 @@ import HandoffState
 import HandoffTransport
 import LoopIO
 
-/// Receives the events of a pairing window. Called on the daemon's loop.
-protocol InviterDelegate: AnyObject {
-    /// Reports progress to the user.
-    func inviter(_ inviter: Inviter, tells event: PairEvent)
-    /// Called once, when the window has ended.
-    func inviter(_ inviter: Inviter, ended result: Result<PairingDevice, PairingFailure>)
-}
-
 /// An open pairing window: listens, announces itself, lets `PairingWindow` decide which session may
 /// prove the code, asks the user, and sends the account. Lives on the daemon's loop and serves one
 /// window. Diagram: `docs/state-machines/pairing.md`.
@@ -42,7 +34,7 @@ package final class Inviter {
     }
 
     /// Nil once the window has ended.
-    weak var delegate: (any InviterDelegate)?
+    weak var service: PairingService?
 
     /// The port it listens on.
     let port: UInt16
@@ -136,7 +128,7 @@ package final class Inviter {
             state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
             timer = loop.timer(after: Limits.pairingWindowLifetime) { [weak self] in self?.timePassed() }
             announcer = PairingAnnouncer(pairingDiscovery, port: port)
-            delegate?.inviter(
+            service?.inviter(
                 self,
                 tells: .opened(
                     PairingWindowDescription(
@@ -172,7 +164,7 @@ package final class Inviter {
         }
         log.notice("A device knows the pairing code", ["device": peer.device.short])
         guard isAutomatic else {
-            delegate?.inviter(self, tells: .confirm(PairingDevice(peer)))
+            service?.inviter(self, tells: .confirm(PairingDevice(peer)))
             return
         }
         _ = agree(to: joiner, id)
@@ -182,7 +174,7 @@ package final class Inviter {
         guard let peer = joiner.peer, window.agreed(to: id, now: loop.now) else { return false }
         joiner.isAsked = false
         rearm()
-        delegate?.inviter(self, tells: .joining(PairingDevice(peer)))
+        service?.inviter(self, tells: .joining(PairingDevice(peer)))
         admit(peer, id, until: loop.now.advanced(by: Self.keyTimeout))
         return true
     }
@@ -282,9 +274,9 @@ package final class Inviter {
         joiners = [:]
         if let announcer { announcer.stop(withdrawn) } else { withdrawn() }
         announcer = nil
-        let delegate = self.delegate
-        self.delegate = nil
-        delegate?.inviter(self, ended: result)
+        let service = self.service
+        self.service = nil
+        service?.inviter(self, ended: result)
     }
 
     /// Closes a connection after its last bytes are sent. If there are too many, the oldest are
