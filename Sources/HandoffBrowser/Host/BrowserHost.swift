@@ -9,7 +9,7 @@ import LoopIO
 /// through the extension. Lives on the loop's thread as long as the browser runs.
 ///
 /// While the daemon is unavailable, or there is no account, it only watches for files.
-package final class BrowserHost {
+final class BrowserHost {
     private enum State {
         /// Not attached. Waits for file changes; the timer, if any, retries earlier.
         case waiting(LoopTimer?)
@@ -54,7 +54,7 @@ package final class BrowserHost {
     }
 
     /// Attaches, immediately or as soon as the daemon is available.
-    package func start() {
+    func start() {
         // If no watch is available, only the first attempts are made until the browser restarts.
         let files = places.accounts + [places.app] + places.exclusions
         arrival = try? FileArrival(of: files, on: loop) { [weak self] in self?.filesChanged() }
@@ -78,7 +78,7 @@ package final class BrowserHost {
     }
 
     /// Handles a message from the extension.
-    package func received(_ message: ExtensionMessage) {
+    func received(_ message: ExtensionMessage) {
         switch message {
         case .page(let page):
             isContainerUnknown = page.container == PageExclusions.unknownContainer

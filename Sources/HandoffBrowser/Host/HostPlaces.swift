@@ -3,7 +3,7 @@ import HandoffHandlers
 import LoopIO
 
 /// The paths of the daemon's sockets, and of the files that show whether it is available.
-package struct HostPlaces: Sendable, Equatable {
+struct HostPlaces: Sendable, Equatable {
     /// The daemon's socket for apps.
     let app: String
     /// The daemon's socket for the user's tools.
@@ -13,7 +13,7 @@ package struct HostPlaces: Sendable, Equatable {
     /// empty, it always connects.
     let accounts: [String]
     /// The files of excluded pages, the administrator's and the user's.
-    package let exclusions: [String]
+    let exclusions: [String]
 
     /// - Parameters:
     ///   - environment: Returns a variable. `HANDOFF_SOCKET` is the socket of a daemon started

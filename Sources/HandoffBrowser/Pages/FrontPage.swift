@@ -4,9 +4,9 @@ import HandoffModel
 /// The page in the tab that is in front.
 package struct FrontPage: Sendable, Equatable {
     /// The page's address.
-    package var url: String
+    var url: String
     /// The title shown in the tab; empty if there is none.
-    package var title: String
+    var title: String
     /// Firefox's name for the tab's container; nil for none, and in browsers without containers.
     var container: String?
 

@@ -1,6 +1,6 @@
-package import HandoffControl
+import HandoffControl
 import HandoffJSON
-package import HandoffModel
+import HandoffModel
 
 /// Decides which calls to the daemon announce the page in front. Plain values: an event in, actions
 /// out.
@@ -36,9 +36,9 @@ package import HandoffModel
 ///   another device, the extension stops media playback in it.
 /// - After `lost` nothing is sent until `attached`. Then the state is `none`, and the extension is
 ///   queried for the page in front.
-package struct FrontPageMachine: Sendable {
+struct FrontPageMachine: Sendable {
     /// An action for the driver.
-    package enum Action: Equatable, Sendable {
+    enum Action: Equatable, Sendable {
         /// `Publish`; `published` or `refused` receives the reply.
         case publish(FrontPage)
         /// `BecomeCurrent`.
@@ -186,7 +186,7 @@ package struct FrontPageMachine: Sendable {
     }
 
     /// Handles the extension's reply.
-    package mutating func place(_ place: PagePlace?, request: Int) -> [Action] {
+    mutating func place(_ place: PagePlace?, request: Int) -> [Action] {
         guard let pending = pendingSave, pending.request == request else { return [] }
         pendingSave = nil
         guard let place else { return [.answer(pending.activity, nil)] }

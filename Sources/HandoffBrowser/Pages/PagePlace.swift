@@ -18,11 +18,11 @@ package struct PagePlace: Sendable, Equatable {
     }
 
     /// One of several positions with the same words.
-    package struct Copy: Sendable, Equatable {
+    struct Copy: Sendable, Equatable {
         /// The index of the occurrence, from 0.
         var index: Int
         /// The number of occurrences, at least 2.
-        package var count: Int
+        var count: Int
 
         init?(index: Int, count: Int) {
             guard (2...PagePlace.maxCopies).contains(count), (0..<count).contains(index) else { return nil }
