@@ -18,7 +18,7 @@ package struct LocalActivity: Sendable {
     /// The device that the activity is sent to; nil if it is offered to all.
     let recipient: DeviceID?
     /// The size of the encoded payload in bytes, as it is sent.
-    package var bytes: Int
+    var bytes: Int
     /// Whether the owner can answer save requests. A publisher without a session of its own cannot.
     let answersSaves: Bool
     /// Whether save requests are sent to the owner only when another device continues the activity.

@@ -1,4 +1,4 @@
-package import HandoffModel
+import HandoffModel
 import HandoffProtocol
 package import LoopIO
 
@@ -33,7 +33,7 @@ package struct Configuration: Sendable, Equatable {
     package var titles = true
 
     /// Devices to connect to at a fixed address, in addition to those discovered.
-    package var peers: [StaticAddress] = []
+    var peers: [StaticAddress] = []
 
     /// The maximum payload of an activity published here, in bytes of its encoded form.
     package var payloadLimit = Limits.payloadDefault

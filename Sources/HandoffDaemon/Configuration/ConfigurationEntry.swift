@@ -1,7 +1,7 @@
 /// A setting with its source, for error messages.
 package struct ConfigurationEntry: Sendable, Equatable {
     /// The source of a setting.
-    package enum Origin: Sendable, Equatable, CustomStringConvertible {
+    enum Origin: Sendable, Equatable, CustomStringConvertible {
         /// A line of a file, counted from 1.
         case file(path: String, line: Int)
 
@@ -11,7 +11,7 @@ package struct ConfigurationEntry: Sendable, Equatable {
         /// A command-line option, with its dashes.
         case option(String)
 
-        package var description: String {
+        var description: String {
             switch self {
             case .file(let path, let line): "\(path):\(line)"
             case .variable(let name): "environment variable \(name)"

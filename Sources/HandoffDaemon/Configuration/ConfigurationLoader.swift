@@ -9,7 +9,7 @@ package struct ConfigurationLoader: Sendable {
 
     /// The file named on the command line, which must exist; nil means the user's and the system's
     /// files, if they exist.
-    package let file: String?
+    let file: String?
 
     /// The settings of the command line, which take precedence over all others.
     let options: [ConfigurationEntry]

@@ -4,7 +4,7 @@ import LoopIO
 /// values.
 package struct OptionError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The option and its error.
-    package let message: String
+    let message: String
 
     package var description: String { message + " (see handoffd --help)" }
 

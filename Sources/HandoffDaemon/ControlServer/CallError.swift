@@ -6,9 +6,9 @@ import HandoffModel
 
 /// An error reply of one of our interfaces: its full name and its parameters. Contains all error
 /// messages of the interfaces.
-package struct CallError: Error {
+struct CallError: Error {
     /// The qualified name, as the interface files declare it.
-    package let name: String
+    let name: String
     /// The parameters that the interface files declare for it.
     let parameters: JSONObject
 

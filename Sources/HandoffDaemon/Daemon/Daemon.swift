@@ -1,17 +1,17 @@
 import HandoffControl
-package import HandoffDiscovery
+import HandoffDiscovery
 import HandoffJSON
-package import HandoffModel
-package import HandoffState
+import HandoffModel
+import HandoffState
 import LoopIO
 
 /// The daemon: one actor on one event loop, which owns all state.
 ///
 /// It adds to `DaemonCore` the parts of the process: client sockets, the service manager, and the
 /// shutdown.
-package actor Daemon {
+actor Daemon {
     /// The sockets that the process passes to its daemon.
-    package struct Sockets: ~Copyable {
+    struct Sockets: ~Copyable {
         /// A TCP and a UDP socket, bound to one port.
         var port: BoundPort
         /// The listening unix sockets and their roles.
@@ -58,7 +58,7 @@ package actor Daemon {
     /// The executor of the daemon: its event loop.
     // Unsafe for the compiler only: the daemon keeps its loop, so the executor outlives every job
     // of this actor.
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     /// A daemon that has not started.
     init(loop: EventLoop, log: Logger) {
@@ -77,7 +77,7 @@ package actor Daemon {
     ///   discovery is off.
     /// - apps: the access to apps and to the desktop.
     /// - Throws: if descriptors or memory are exhausted.
-    package func start(
+    func start(
         _ sockets: consuming Sockets, configuration: Configuration, policy: Policy = Policy(),
         stored: StoredState, name: String,
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,

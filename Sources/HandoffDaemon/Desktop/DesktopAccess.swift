@@ -2,7 +2,7 @@ import HandoffControl
 import LoopIO
 
 /// The daemon's access to the desktop and its apps, provided by the process. Plain values.
-package struct DesktopAccess: Sendable {
+struct DesktopAccess: Sendable {
     /// True if the device may have a screen, so that sessions and notifications are relevant.
     let hasScreen: Bool
     /// Opens the connection to the user's desktop, on the daemon's loop; nil if there is no

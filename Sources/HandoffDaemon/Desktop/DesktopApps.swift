@@ -6,7 +6,7 @@ import LoopIO
 
 /// The installed apps, as reported by the desktop service, and their start. Lives on the daemon's
 /// loop.
-package final class DesktopApps {
+final class DesktopApps {
     private let log: Logger
     private let desktop: DesktopLink?
     /// Weak because an update can arrive during shutdown.
@@ -30,7 +30,7 @@ package final class DesktopApps {
     var problems: Set<String> { apps.problems }
 
     /// Starts following the installed apps.
-    package func start() {
+    func start() {
         following = desktop?.follow(.followApps) { [weak self] in self?.received($0) }
     }
 

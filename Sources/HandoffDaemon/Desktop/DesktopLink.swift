@@ -171,9 +171,9 @@ package final class DesktopLink {
     }
 
     /// The reason why a call failed: a sentence fragment for display.
-    package struct Failure: Error, Sendable, Equatable {
+    struct Failure: Error, Sendable, Equatable {
         /// The error message.
-        package let message: String
+        let message: String
     }
 }
 

@@ -8,9 +8,9 @@ import HandoffState
 /// A network is identified by the link-layer address of its gateway, because a machine can
 /// determine it before it sends anything. The operator of another network may give its gateway the
 /// same address. So this keeps the device silent in other networks, but is no proof of identity.
-package struct NetworkTrust: Sendable, Equatable {
+struct NetworkTrust: Sendable, Equatable {
     /// The configured policy.
-    package var policy: NetworkPolicy
+    var policy: NetworkPolicy
     /// The only interfaces for discovery; empty: all except loopback.
     var interfaces: [String]
     /// The known networks.

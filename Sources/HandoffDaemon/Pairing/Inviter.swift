@@ -14,7 +14,7 @@ import LoopIO
 /// window. Diagram: `docs/state-machines/pairing.md`.
 ///
 /// `Inviter+Sessions.swift` handles individual connections.
-package final class Inviter {
+final class Inviter {
     /// The secrets that admit a joiner.
     struct Secrets {
         /// The digits with their salt and password; nil while only the link is accepted.
@@ -245,7 +245,7 @@ package final class Inviter {
     ///   - failure: the reason, which is sent to the device that has proved the code, if any.
     ///   - withdrawn: called when the announcement has been withdrawn, on discovery's thread or
     ///     immediately.
-    package func end(_ failure: PairingFailure, withdrawn: @escaping @Sendable () -> Void = {}) {
+    func end(_ failure: PairingFailure, withdrawn: @escaping @Sendable () -> Void = {}) {
         guard !isOver else { return withdrawn() }
         for id in window.close() {
             guard let joiner = joiners[id] else { continue }

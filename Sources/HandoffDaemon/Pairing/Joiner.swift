@@ -11,7 +11,7 @@ import LoopIO
 /// One attempt of this device to join an account by pairing. Finds inviters, calls them one at a
 /// time, and stores the received account. Lives on the daemon's loop. Diagram:
 /// `docs/state-machines/pairing.md`.
-package final class Joiner {
+final class Joiner {
     /// The result of a successful attempt.
     struct Joined {
         /// The account that this device has joined.
@@ -87,7 +87,7 @@ package final class Joiner {
 
     // MARK: - Starting and ending
 
-    package func start() {
+    func start() {
         timer = loop.timer(after: limits.join) { [weak self] in self?.advance() }
         deadline = loop.timer(after: limits.join) { [weak self] in self?.deadlinePassed() }
         switch place {

@@ -1,6 +1,6 @@
 package import HandoffControl
-package import HandoffHandlers
-package import HandoffModel
+import HandoffHandlers
+import HandoffModel
 
 /// An offered activity, prepared for notifications. Plain values.
 ///
@@ -14,11 +14,11 @@ package struct NotificationOffer: Sendable, Equatable {
     /// The activity's id.
     let activity: ActivityID
     /// The kind of the device.
-    package let kind: DeviceKind
+    let kind: DeviceKind
     /// True if the browser would open it.
     private let isPage: Bool
     /// The app that would open it; nil for the browser, or if the id is unknown.
-    package let app: AppID?
+    let app: AppID?
     /// The icon name of that app in the desktop's theme; nil if it has none.
     let icon: String?
     private let givenApp: String?

@@ -1,4 +1,4 @@
-package import HandoffModel
+import HandoffModel
 import LoopIO
 
 /// Limits how often the screen may change: a few times in quick succession, then rarely. Plain
@@ -6,7 +6,7 @@ import LoopIO
 ///
 /// Quickly changing offers, or a malfunctioning app on another device, must not keep this screen
 /// busy.
-package struct NotificationRateLimiter: Sendable {
+struct NotificationRateLimiter: Sendable {
     /// The minimum time between two changes of a device's notification.
     static let gap = Duration.seconds(1)
 
@@ -32,7 +32,7 @@ package struct NotificationRateLimiter: Sendable {
     }
 
     /// The earliest time for the next change.
-    package var next: MonotonicInstant { max(rested, rate.next) }
+    var next: MonotonicInstant { max(rested, rate.next) }
 
     /// True if earlier changes no longer have an effect.
     func hasRested(at now: MonotonicInstant) -> Bool { rate.isIdle(at: now) && now >= rested }
