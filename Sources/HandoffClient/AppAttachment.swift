@@ -258,9 +258,4 @@ package struct Attachment {
     package let id: String
     /// The connection for calls; the attachment owns it.
     package let calls: ControlClient
-
-    package init(id: String, calls: ControlClient) {
-        self.id = id
-        self.calls = calls
-    }
 }

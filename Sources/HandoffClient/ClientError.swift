@@ -21,11 +21,6 @@ package struct ServiceRefusal: Error, Equatable, Sendable {
     /// The error's fields.
     package let parameters: JSONObject
 
-    package init(name: String, parameters: JSONObject) {
-        self.name = name
-        self.parameters = parameters
-    }
-
     /// The name without its interface: `NoAccount`.
     package var kind: String {
         name.split(separator: ".").last.map(String.init) ?? name

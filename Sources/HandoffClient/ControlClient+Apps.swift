@@ -9,7 +9,7 @@ extension ControlClient {
 
     /// Calls `Attach`: reports `attached` first, then every event for the app. A failure is the
     /// last report.
-    package func attach(_ app: AttachRequest, _ each: @escaping (Result<AppEvent, ClientError>) -> Void) {
+    func attach(_ app: AttachRequest, _ each: @escaping (Result<AppEvent, ClientError>) -> Void) {
         followIndefinitely(AppMethod.attach.rawValue, app.json, each)
     }
 
@@ -19,7 +19,7 @@ extension ControlClient {
     }
 
     /// Calls `Publish` in a session. Returns the activity's ID, and advice for the developer.
-    package func publish(
+    func publish(
         session: String, activity: ActivityDescription, _ then: @escaping (Result<PublishedReply, ClientError>) -> Void
     ) {
         let parameters: JSONObject = ["session": .string(session), "activity": .object(activity.json)]

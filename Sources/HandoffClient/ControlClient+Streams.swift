@@ -1,6 +1,6 @@
 package import HandoffControl
 import HandoffJSON
-package import HandoffModel
+import HandoffModel
 
 // The methods of `dev.handoff1` about continuation streams.
 extension ControlClient {
@@ -30,7 +30,7 @@ extension ControlClient {
     /// failure is always the last report.
     /// - Parameter number: the file's descriptor. The caller keeps ownership; needed only during
     ///   this call.
-    package func passFile(
+    func passFile(
         _ request: PassFileRequest, descriptor number: Int32,
         _ each: @escaping (Result<PassFileReply, ClientError>, _ isLast: Bool) -> Void
     ) {
@@ -52,7 +52,7 @@ extension ControlClient {
     }
 
     /// Calls `AwaitStream`, which reports how a stream ended, after it has ended.
-    package func awaitStream(_ stream: StreamID, _ then: @escaping (Result<AwaitStreamReply, ClientError>) -> Void) {
+    func awaitStream(_ stream: StreamID, _ then: @escaping (Result<AwaitStreamReply, ClientError>) -> Void) {
         request(AppMethod.awaitStream.rawValue, ["stream": .string(stream.hex)], then)
     }
 }

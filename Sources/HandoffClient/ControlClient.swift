@@ -20,7 +20,7 @@ package final class ControlClient {
     }
 
     /// The path of the socket.
-    package let path: String
+    let path: String
     /// Called once when the connection has ended without `close`, after the open calls have failed.
     package var onEnd: (() -> Void)?
     /// Called with the name of each event that this version does not know. Such events are skipped,
@@ -120,7 +120,7 @@ package final class ControlClient {
     /// - Parameters:
     ///   - numbers: the descriptors. The caller keeps ownership; needed only during this call.
     ///   - more: whether the call may have several replies.
-    package func call(
+    func call(
         _ method: String, _ parameters: JSONObject, passing numbers: [Int32], more: Bool,
         _ handler: @escaping ReplyHandler
     ) {

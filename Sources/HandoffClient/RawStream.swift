@@ -31,7 +31,7 @@ package final class RawStream {
     package func detach() -> Descriptor? { stream.detach() }
 
     /// Sends bytes and, if `end` is true, the end of the outgoing direction.
-    package func send(_ bytes: [UInt8], end: Bool) {
+    func send(_ bytes: [UInt8], end: Bool) {
         stream.write(bytes)
         if end { stream.shutdownWrite() }
     }
@@ -40,7 +40,7 @@ package final class RawStream {
     /// - Parameters:
     ///   - limit: the maximum number of bytes; more is a failure.
     ///   - then: receives all bytes, including those that arrived before a connection error.
-    package func collect(limit: Int, _ then: @escaping (Result<SecretBuffer, ClientError>) -> Void) {
+    func collect(limit: Int, _ then: @escaping (Result<SecretBuffer, ClientError>) -> Void) {
         stream.onEnd = { [self] in
             stream.close()
             then(.success(received))

@@ -2,7 +2,7 @@
 package enum SocketPath {
     /// Maximum length in bytes of a path that fits into `sockaddr_un.sun_path` with its NUL
     /// (unix(7)).
-    package static let maxByteCount = 107
+    static let maxByteCount = 107
 
     /// The socket for the user's own tools: `handoff/control.socket` in the runtime folder.
     ///

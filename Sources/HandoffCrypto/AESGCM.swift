@@ -9,7 +9,7 @@ package enum AESGCM {
     /// The number of bytes that sealing appends.
     package static let tagCount = 16
     /// A nonce of zeros, for keys that seal one message only.
-    package static let zeroNonce = [UInt8](repeating: 0, count: nonceCount)
+    static let zeroNonce = [UInt8](repeating: 0, count: nonceCount)
 
     /// Encrypts and authenticates `plaintext`. Never use the same pair of key and nonce twice.
     ///

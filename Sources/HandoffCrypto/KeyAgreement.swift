@@ -7,7 +7,7 @@ internal import COpenSSL
 /// input of HKDF.
 extension SigningKey {
     /// Secret size in bytes.
-    package static let sharedSecretCount = 32
+    static let sharedSecretCount = 32
 
     /// Returns the secret that only the owners of the two keys can compute. Use it as an input of a
     /// key derivation only.

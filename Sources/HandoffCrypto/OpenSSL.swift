@@ -97,7 +97,7 @@ package final class SharedHandle: Sendable {
     private let free: @Sendable @convention(c) (OpaquePointer?) -> Void
 
     /// Takes ownership of `pointer`, and calls `free` with it in `deinit`.
-    package init(_ pointer: OpaquePointer, free: @escaping @Sendable @convention(c) (OpaquePointer?) -> Void) {
+    init(_ pointer: OpaquePointer, free: @escaping @Sendable @convention(c) (OpaquePointer?) -> Void) {
         self.pointer = pointer
         self.free = free
     }

@@ -1,28 +1,28 @@
 import DesktopBus
-package import HandoffHandlers
-package import HandoffModel
-package import LoopIO
+import HandoffHandlers
+import HandoffModel
+import LoopIO
 
 /// Starts apps and the browser. Lives on the loop's thread.
 ///
 /// Each start is a unit of the user's service manager, or a process of its own if there is no
 /// manager. The only data from another device is the address of a page, checked by `WebPage` and
 /// passed as one argument. Diagram: `docs/state-machines/launching.md`.
-package final class AppLauncher {
+final class AppLauncher {
     /// The properties of this process that a start depends on. Plain values.
-    package struct Settings: Sendable {
+    struct Settings: Sendable {
         /// The search path for launchers.
-        package let programs: ProgramSearch
+        let programs: ProgramSearch
         /// The environment of programs started directly; a service manager has its own.
-        package let environment: [String: String]
+        let environment: [String: String]
         /// The socket where apps find the daemon; nil if it is in the default place.
-        package let socket: String?
+        let socket: String?
 
         /// - Parameters:
         ///   - environment: The environment of this process. Variables meant for this process only
         ///     are removed.
         ///   - socket: The path of the daemon's socket; nil if it is in the default place.
-        package init(environment: [String: String], socket: String?) {
+        init(environment: [String: String], socket: String?) {
             programs = ProgramSearch(path: environment["PATH"])
             self.environment = environment.filter { !Self.privateVariables.contains($0.key) }
             self.socket = socket
@@ -69,7 +69,7 @@ package final class AppLauncher {
     private let settings: Settings
     private var jobs = 0
 
-    package init(loop: EventLoop, log: Logger, settings: Settings) {
+    init(loop: EventLoop, log: Logger, settings: Settings) {
         self.loop = loop
         self.log = log
         self.settings = settings
@@ -83,7 +83,7 @@ package final class AppLauncher {
     ///   - token: The activation token that lets the app come to the front.
     ///   - completion: Called once, when the launcher has ended or is still running after three
     ///     seconds.
-    package func launch(
+    func launch(
         _ handler: Handler, for type: ActivityType, token: ActivationToken? = nil,
         completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
@@ -115,7 +115,7 @@ package final class AppLauncher {
     ///   - token: The activation token that lets the browser come to the front.
     ///   - completion: Called once, when the opener has ended or is still running after three
     ///     seconds.
-    package func open(
+    func open(
         _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         guard let browser = AppID("browser"), let opener = PageOpener.find(in: settings.programs) else {
@@ -135,7 +135,7 @@ package final class AppLauncher {
     ///   - token: The activation token that lets the program come to the front.
     ///   - completion: Called once, when the opener has ended or is still running after three
     ///     seconds.
-    package func open(
+    func open(
         _ file: ReceivedFile, shows: Bool, token: ActivationToken? = nil,
         completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {

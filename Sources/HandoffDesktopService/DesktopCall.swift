@@ -8,7 +8,7 @@ package final class DesktopCall {
     /// The method and its parameters, unchecked.
     package let call: VarlinkCall
     /// Called once if the client disconnects before the final reply.
-    package var onClosed: (() -> Void)?
+    var onClosed: (() -> Void)?
     private let id: VarlinkCallID
     private weak var connection: DesktopConnection?
 
@@ -19,7 +19,7 @@ package final class DesktopCall {
     }
 
     /// True if a reply can still reach the client.
-    package var isOpen: Bool { connection != nil }
+    var isOpen: Bool { connection != nil }
 
     /// Sends the final reply.
     package func reply(_ parameters: JSONObject = [:]) {
@@ -32,12 +32,12 @@ package final class DesktopCall {
     }
 
     /// Sends an error as the final reply.
-    package func fail(_ error: String, _ parameters: JSONObject = [:]) {
+    func fail(_ error: String, _ parameters: JSONObject = [:]) {
         finish()?.perform { [id] in $0.fail(id, error: error, parameters: parameters) }
     }
 
     /// Sends an error of the interface with a message for display.
-    package func fail(_ error: DesktopErrorName, _ message: String) {
+    func fail(_ error: DesktopErrorName, _ message: String) {
         fail(error.rawValue, ["message": .string(message)])
     }
 

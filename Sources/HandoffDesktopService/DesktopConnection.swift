@@ -1,14 +1,6 @@
 import HandoffControl
 import LoopIO
 
-/// The server of a connection. Called on the loop's thread.
-protocol DesktopConnectionDelegate: AnyObject {
-    /// Serves a call. The reply may follow later.
-    func serve(_ call: DesktopCall)
-    /// The connection has ended. Called once.
-    func ended(_ connection: DesktopConnection, _ reason: VarlinkServerMachine.Reason)
-}
-
 /// A connection to the socket that performs the actions of its `VarlinkServerMachine`. Use on the
 /// loop's thread.
 ///
@@ -19,7 +11,7 @@ final class DesktopConnection {
 
     private let stream: ByteStream
     /// Nil once the connection has ended.
-    private weak var delegate: (any DesktopConnectionDelegate)?
+    private weak var server: DesktopServer?
     private var machine = VarlinkServerMachine()
     /// Pending actions. A handler may reply while an action is performed; the resulting actions are
     /// queued here.
@@ -28,10 +20,8 @@ final class DesktopConnection {
     private var open: DesktopCall?
 
     /// Takes ownership of a connected socket.
-    init(
-        _ descriptor: consuming Descriptor, on loop: EventLoop, delegate: any DesktopConnectionDelegate
-    ) throws(Errno) {
-        self.delegate = delegate
+    init(_ descriptor: consuming Descriptor, on loop: EventLoop, server: DesktopServer) throws(Errno) {
+        self.server = server
         stream = try ByteStream(descriptor, on: loop)
         // Clients have no reason to pass descriptors. Any that arrive are closed without blocking.
         stream.onPassed = { _ in }
@@ -68,7 +58,7 @@ final class DesktopConnection {
         case .dispatch(let call, let id):
             let call = DesktopCall(call, id, of: self)
             open = call
-            delegate?.serve(call)
+            server?.serve(call)
         case .send(let bytes):
             stream.write(bytes)
             if stream.pendingWriteBytes > Self.maxWaiting { actions += machine.lost() }
@@ -84,8 +74,8 @@ final class DesktopConnection {
 
     private func close(_ reason: VarlinkServerMachine.Reason) {
         if case .connectionLost = reason { stream.close() } else { stream.finish() }
-        let delegate = self.delegate
-        self.delegate = nil
-        delegate?.ended(self, reason)
+        let server = self.server
+        self.server = nil
+        server?.ended(self, reason)
     }
 }

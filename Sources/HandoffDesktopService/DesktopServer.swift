@@ -2,12 +2,12 @@ import HandoffControl
 package import LoopIO
 
 /// Accepts the daemon's connections, and dispatches their calls. Use on the loop's thread.
-package final class DesktopServer: DesktopConnectionDelegate {
+package final class DesktopServer {
     /// The maximum number of open connections: four that follow something, and one for each call.
     private static let maxConnections = 64
 
     /// Called when the last connection has ended. Called immediately if there are none.
-    package var onIdle: (() -> Void)? {
+    var onIdle: (() -> Void)? {
         didSet { if connections.isEmpty { onIdle?() } }
     }
 
@@ -34,10 +34,10 @@ package final class DesktopServer: DesktopConnectionDelegate {
     }
 
     /// True if there are no connections.
-    package var isIdle: Bool { connections.isEmpty }
+    var isIdle: Bool { connections.isEmpty }
 
     /// Accepts connections on a listening Unix socket.
-    package func serve(_ listener: Listener) {
+    func serve(_ listener: Listener) {
         listeners.append(listener)
         listener.onAccept = { [weak self] descriptor, _ in self?.accept(descriptor) }
         listener.onShortage = { [log] in log.error("Cannot accept connections for now", ["error": "\($0)"]) }
@@ -50,7 +50,7 @@ package final class DesktopServer: DesktopConnectionDelegate {
                 log.notice("Refused a connection from another user, or above the limit")
                 return LocalSocket.close(descriptor)
             }
-            let connection = try DesktopConnection(descriptor, on: loop, delegate: self)
+            let connection = try DesktopConnection(descriptor, on: loop, server: self)
             connections[ObjectIdentifier(connection)] = connection
         } catch {
             log.error("Cannot serve a connection", ["error": "\(error)"])
@@ -64,12 +64,14 @@ package final class DesktopServer: DesktopConnectionDelegate {
         for connection in connections.values { connection.end() }
     }
 
+    /// Called once, when a connection has ended.
     func ended(_ connection: DesktopConnection, _ reason: VarlinkServerMachine.Reason) {
         if case .protocolViolation(let error) = reason { log.notice("Closed a connection", ["reason": "\(error)"]) }
         connections[ObjectIdentifier(connection)] = nil
         if connections.isEmpty { onIdle?() }
     }
 
+    /// Serves a call. The reply may follow later.
     func serve(_ call: DesktopCall) {
         if let reply = description.reply(to: call.call) {
             if let error = reply.error { call.fail(error, reply.parameters) } else { call.reply(reply.parameters) }

@@ -67,7 +67,7 @@ package final class DesktopService {
     }
 
     /// Ends all subscriptions.
-    package func stop() {
+    func stop() {
         folders?.stop()
         desk.stop()
         sessions.stop()

@@ -1,12 +1,12 @@
-package import HandoffHandlers
+import HandoffHandlers
 import HandoffJSON
-package import LoopIO
+import LoopIO
 
 /// The places of app declarations, in order of precedence: of several apps with one id, the first
 /// counts. Plain values.
 package struct HandlerPaths: Sendable, Equatable {
     /// The kind of files in a folder.
-    package enum Kind: Sendable, Equatable {
+    enum Kind: Sendable, Equatable {
         /// Desktop entries, including those in subfolders: `*.desktop`.
         case desktopEntries
         /// Manifests: `*.json`.
@@ -18,7 +18,7 @@ package struct HandlerPaths: Sendable, Equatable {
         /// Its absolute path.
         package let path: String
         /// The kind of its files.
-        package let kind: Kind
+        let kind: Kind
     }
 
     /// The folders: first the user's own manifests, then the desktop entries and manifests of each
@@ -27,11 +27,11 @@ package struct HandlerPaths: Sendable, Equatable {
     /// The file with the user's choices; nil if the environment names no configuration folder.
     package let defaults: String?
     /// The files that may name the default browser. The first that does counts.
-    package let browsers: [String]
+    let browsers: [String]
     /// The user's language.
-    package let locale: DesktopLocale
+    let locale: DesktopLocale
     /// The search path for programs.
-    package let programs: ProgramSearch
+    let programs: ProgramSearch
 
     /// The maximum number of folders from `XDG_DATA_DIRS`.
     private static let maxData = 64
@@ -39,19 +39,35 @@ package struct HandlerPaths: Sendable, Equatable {
     private static let maxDesktops = 4
 
     /// No places, for tests.
-    package static let none = HandlerPaths(
+    static let none = HandlerPaths(
         folders: [], defaults: nil, browsers: [], locale: DesktopLocale(nil), programs: ProgramSearch(path: ""))
 
-    private init(
-        folders: [Folder], defaults: String?, browsers: [String], locale: DesktopLocale, programs: ProgramSearch
-    ) {
-        self.folders = folders
-        self.defaults = defaults
-        self.browsers = browsers
-        self.locale = locale
-        self.programs = programs
+    /// The data folders, the user's own first.
+    static func dataFolders(environment: [String: String]) -> [String] {
+        let given = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
+        let system = given.split(separator: ":").filter { $0.hasPrefix("/") }.map { trimmed(String($0)) }
+        let own =
+            folder("XDG_DATA_HOME", in: environment) ?? folder("HOME", in: environment).map { $0 + "/.local/share" }
+        var data: [String] = []
+        for path in [own].compactMap(\.self) + system where data.count < maxData {
+            if !data.contains(where: path.hasSameBytes) { data.append(path) }
+        }
+        return data
     }
 
+    /// The folder in a variable; nil if it is not an absolute path.
+    private static func folder(_ name: String, in environment: [String: String]) -> String? {
+        environment[name].flatMap { $0.hasPrefix("/") ? trimmed($0) : nil }
+    }
+
+    private static func trimmed(_ path: String) -> String {
+        var path = path[...]
+        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
+        return String(path)
+    }
+}
+
+extension HandlerPaths {
     /// Reads `XDG_CONFIG_HOME`, `XDG_CONFIG_DIRS`, `XDG_DATA_HOME`, `XDG_DATA_DIRS`,
     /// `XDG_CURRENT_DESKTOP`, `HOME`, `PATH` and the language. Ignores relative paths, as the XDG
     /// Base Directory Specification requires.
@@ -86,29 +102,5 @@ package struct HandlerPaths: Sendable, Equatable {
             defaults: configuration.map { $0 + "/defaults" }, browsers: browsers,
             locale: DesktopLocale(environment: environment),
             programs: ProgramSearch(path: environment["PATH"]))
-    }
-
-    /// The data folders, the user's own first.
-    static func dataFolders(environment: [String: String]) -> [String] {
-        let given = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
-        let system = given.split(separator: ":").filter { $0.hasPrefix("/") }.map { trimmed(String($0)) }
-        let own =
-            folder("XDG_DATA_HOME", in: environment) ?? folder("HOME", in: environment).map { $0 + "/.local/share" }
-        var data: [String] = []
-        for path in [own].compactMap(\.self) + system where data.count < maxData {
-            if !data.contains(where: path.hasSameBytes) { data.append(path) }
-        }
-        return data
-    }
-
-    /// The folder in a variable; nil if it is not an absolute path.
-    private static func folder(_ name: String, in environment: [String: String]) -> String? {
-        environment[name].flatMap { $0.hasPrefix("/") ? trimmed($0) : nil }
-    }
-
-    private static func trimmed(_ path: String) -> String {
-        var path = path[...]
-        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-        return String(path)
     }
 }

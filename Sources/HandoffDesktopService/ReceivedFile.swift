@@ -15,7 +15,7 @@ package struct ReceivedFile: Equatable, Sendable {
     private static let maxPath = 4096
 
     /// The absolute path.
-    package let path: String
+    let path: String
 
     /// Nil unless the text is an absolute path without NUL, and without empty, `.` or `..` names.
     package init?(_ text: String) {

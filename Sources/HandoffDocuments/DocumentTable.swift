@@ -9,17 +9,12 @@ package struct DocumentTable: Sendable {
         package let url: DocumentURL
         /// The path by which the file can currently be read; nil if it cannot.
         package let path: String?
-
-        package init(url: DocumentURL, path: String?) {
-            self.url = url
-            self.path = path
-        }
     }
 
     /// The maximum number of files of one activity that can be fetched. Numbers are not reused.
-    package static let maxOffered = 1024
+    static let maxOffered = 1024
     /// The maximum number of known files. Any others are sent as names only.
-    package static let maxKnown = 4096
+    static let maxKnown = 4096
 
     private struct Entry {
         var answer: Answer

@@ -32,7 +32,7 @@ package struct Handler: Sendable, Equatable {
     /// The activity types that it continues.
     package let types: Set<ActivityType>
     /// For each type, the versions of the originating app whose activities it continues.
-    package let versions: [ActivityType: VersionRange]
+    package var versions: [ActivityType: VersionRange] = [:]
     /// The team that an activity must have, compared by bytes; nil matches only nil.
     package let team: String?
     /// The web sites whose pages it opens.
@@ -40,27 +40,11 @@ package struct Handler: Sendable, Equatable {
     /// The way to start it.
     package let launch: Launch
     /// The icon: a name in the desktop's theme, or an absolute path; nil if the file has none.
-    package let icon: String?
+    package var icon: String?
     /// The declaring file, for display.
     package let path: String
     /// The time of the last change of the file, in nanoseconds since 1970. An update changes it.
     package let installed: Int64
-
-    package init(
-        id: AppID, name: String, types: Set<ActivityType>, versions: [ActivityType: VersionRange] = [:], team: String?,
-        domains: [DomainClaim], launch: Launch, icon: String? = nil, path: String, installed: Int64
-    ) {
-        self.id = id
-        self.name = name
-        self.types = types
-        self.versions = versions
-        self.team = team
-        self.domains = domains
-        self.launch = launch
-        self.icon = icon
-        self.path = path
-        self.installed = installed
-    }
 
     /// Orders apps by the age of their files.
     static func isOlder(_ left: Handler, _ right: Handler) -> Bool {
@@ -83,7 +67,7 @@ package struct Handler: Sendable, Equatable {
     }
 
     /// True if the app claims the site with this host.
-    package func claims(_ host: String) -> Bool {
+    func claims(_ host: String) -> Bool {
         domains.contains { $0.covers(host) }
     }
 }
@@ -97,7 +81,7 @@ package enum TeamRule {
     }
 
     /// True if both teams are the same.
-    package static func areSame(_ left: String?, _ right: String?) -> Bool {
+    static func areSame(_ left: String?, _ right: String?) -> Bool {
         left.hasSameBytes(as: right)
     }
 }

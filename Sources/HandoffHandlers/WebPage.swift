@@ -5,7 +5,7 @@ package struct WebPage: Sendable, Equatable {
     /// The host in lower case without a final dot, for comparison with claims. Nil for IPv6
     /// addresses and for non-ASCII names. No claim matches those, because several spellings could
     /// denote one site.
-    package let host: String?
+    let host: String?
     /// The argument for a browser. It starts with `http`. Characters after the host that are
     /// invalid in URLs (RFC 3986) are percent-encoded, as are `$` and apostrophes.
     package let argument: String
@@ -84,7 +84,7 @@ package struct DomainClaim: Hashable, Sendable, CustomStringConvertible {
     /// - Returns: Nil unless the text is an ASCII host name (with `xn--` for other letters) of at
     ///   most 253 characters. Names below a single label such as `com` cannot be claimed. Numbers
     ///   are addresses, not names.
-    package init?(_ text: String) {
+    init?(_ text: String) {
         isBelow = text.utf8.starts(with: "*.".utf8)
         guard let host = Self.normalised(text.utf8.dropFirst(isBelow ? 2 : 0)), Self.isName(host) else { return nil }
         guard !isBelow || host.utf8.contains(UInt8(ascii: ".")) else { return nil }
@@ -95,7 +95,7 @@ package struct DomainClaim: Hashable, Sendable, CustomStringConvertible {
     package var description: String { (isBelow ? "*." : "") + host }
 
     /// True if the claim covers a host in the form of `WebPage.host`.
-    package func covers(_ host: String) -> Bool {
+    func covers(_ host: String) -> Bool {
         guard isBelow else { return host == self.host }
         let suffix = "." + self.host
         return host.utf8.count > suffix.utf8.count && host.hasSuffix(suffix)

@@ -24,21 +24,19 @@ package struct JSONPath: Error, Equatable, Sendable {
     /// Keys and indices, from the outermost to the innermost.
     package let path: String
 
-    /// The path of a `JSONPath` error. Any other error refers to the value itself.
-    init(_ error: any Error) {
-        path = (error as? JSONPath)?.path ?? ""
-    }
-
-    private init(path: String) {
-        self.path = path
-    }
-
     /// The value itself.
     static let here = JSONPath(path: "")
 
     /// Returns the path as seen from the object that contains this value as the member `key`.
-    package func inside(_ key: String) -> JSONPath {
+    func inside(_ key: String) -> JSONPath {
         JSONPath(path: path.isEmpty || path.hasPrefix("[") ? key + path : "\(key).\(path)")
+    }
+}
+
+extension JSONPath {
+    /// The path of a `JSONPath` error. Any other error refers to the value itself.
+    init(_ error: any Error) {
+        path = (error as? JSONPath)?.path ?? ""
     }
 }
 
@@ -155,10 +153,6 @@ private struct Members<Key: CodingKey>: KeyedDecodingContainerProtocol {
 private struct Elements: UnkeyedDecodingContainer {
     let array: [JSON]
     private(set) var currentIndex = 0
-
-    init(array: [JSON]) {
-        self.array = array
-    }
 
     var codingPath: [any CodingKey] { [] }
     var count: Int? { array.count }

@@ -4,7 +4,7 @@ package struct ActivityType: Hashable, Sendable, TextValue {
     package static let rule = "1 to 255 visible ASCII characters"
 
     /// The maximum length of a type, in bytes. An advert stores the length in one byte.
-    package static let maxByteCount = 255
+    static let maxByteCount = 255
 
     /// A file, a folder or standard input that `handoffctl publish` offers. A continuation stream
     /// transfers the content.

@@ -14,7 +14,7 @@ package struct DeviceNames: Sendable {
     }
 
     /// The minimum number of digits of an id prefix that selects a device.
-    package static let minDigits = 4
+    static let minDigits = 4
 
     private let names: [DeviceID: String]
     /// Devices that are shown with a prefix of their id.
@@ -109,7 +109,7 @@ package enum ConfusableNames {
 
     /// Returns a name without the differences that a reader overlooks. `String` comparison treats
     /// composed characters and their canonical equivalents as equal.
-    package static func skeleton(_ name: String) -> String {
+    static func skeleton(_ name: String) -> String {
         var kept = String.UnicodeScalarView()
         for scalar in name.lowercased().unicodeScalars {
             if scalar.properties.isWhitespace { continue }

@@ -9,24 +9,24 @@ package enum Limits {
     package static let payloadMaximum = 983_040
     /// The maximum number of arrays, sets and dictionaries that enclose a value of `userInfo`,
     /// including the outermost dictionary.
-    package static let userInfoDepth = 24
+    static let userInfoDepth = 24
     /// The maximum number of JSON levels of a tagged `userInfo`. A set takes two, a dictionary with
     /// non-string keys three. With the enclosing message, this stays within the 32 levels that
     /// every parser here allows.
-    package static let userInfoJSONDepth = 28
+    static let userInfoJSONDepth = 28
     /// The maximum number of members of one array, set or dictionary, as in `JSONLimits`.
-    package static let userInfoMembers = 4096
+    static let userInfoMembers = 4096
     /// The maximum number of values of a tagged `userInfo`, counted by its brackets and commas.
     /// With the enclosing message, this stays within the 65,536 that every parser here allows.
-    package static let userInfoValues = 65_000
+    static let userInfoValues = 65_000
     /// The maximum length of a title in bytes, more than any list can show.
     package static let title = 1024
     /// The maximum length of a team identifier in bytes. An advert stores the length in one byte.
     package static let team = 255
     /// The maximum length of a web page URL in bytes that browsers and servers still accept.
-    package static let webpageURL = 2048
+    static let webpageURL = 2048
     /// The maximum length of a target content identifier, in bytes.
-    package static let targetContentIdentifier = 1024
+    static let targetContentIdentifier = 1024
     /// The maximum number of required keys of an activity.
     package static let requiredKeys = 256
     /// The maximum length of a required key, in bytes.

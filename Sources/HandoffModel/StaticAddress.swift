@@ -7,7 +7,7 @@ package struct StaticAddress: Sendable, Hashable {
     package let port: UInt16
 
     /// The maximum length of a host name (RFC 1035, section 2.3.4), in bytes.
-    package static let hostByteLimit = 253
+    static let hostByteLimit = 253
 
     /// Parses an address. Returns nil if `text` is not valid.
     package init?(_ text: String) {

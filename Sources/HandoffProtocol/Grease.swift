@@ -33,13 +33,13 @@ package struct Grease: Sendable, Equatable {
     }
 
     /// The number of connections, announcements and records of which one has reserved values.
-    package static let averageInterval: UInt32 = 16
+    static let averageInterval: UInt32 = 16
 
     /// The flag of announcements and activities.
-    package static let flag: UInt8 = 0x80
+    static let flag: UInt8 = 0x80
 
     /// The first of the 16 reserved frame kinds.
-    package static let firstFrameKind: UInt8 = 0xF0
+    static let firstFrameKind: UInt8 = 0xF0
 
     /// Selects the reserved values to send.
     let number: UInt8

@@ -28,13 +28,13 @@ package struct FilePart: Sendable {
         case over(Int64, StreamReport)
     }
 
-    package var direction: Direction
+    var direction: Direction
     /// The number of bytes of the direction before the part.
     package var position: UInt64
     /// The length in bytes; nil means up to the end of the file or of the direction.
     package var length: Int64?
     /// The file, checked by `PassedFile.check(for:)`.
-    package var file: PassedFile
+    var file: PassedFile
 
     package init(direction: Direction, position: UInt64, length: Int64?, file: PassedFile) {
         self.direction = direction

@@ -10,15 +10,15 @@ package struct IncomingBytes {
     /// Bytes of data received so far.
     package private(set) var count: UInt64 = 0
     /// Bytes of data delivered so far.
-    package var delivered: UInt64 = 0
+    var delivered: UInt64 = 0
     /// True if the other side has ended its direction.
-    package private(set) var hasEnded = false
+    private(set) var hasEnded = false
     /// True if the app has been notified of the end.
-    package private(set) var isEndDelivered = false
+    private(set) var isEndDelivered = false
     /// The received reset, if any.
     package private(set) var reset: StreamReset?
     /// Bytes of data expected before the next word.
-    package private(set) var left = 0
+    private(set) var left = 0
     private var word: UInt32 = 0
     private var wordBytes = 0
     private var waiting: [UInt8] = []
@@ -82,7 +82,7 @@ package struct IncomingBytes {
 
     /// Counts bytes of data that were received and delivered without being parsed here, at most
     /// `left`.
-    package mutating func pass(_ size: Int) {
+    mutating func pass(_ size: Int) {
         left -= size
         count &+= UInt64(size)
         delivered &+= UInt64(size)

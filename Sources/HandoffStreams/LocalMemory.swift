@@ -56,9 +56,9 @@ package struct PassedMemory: Sendable {
     /// Bytes of the app's direction written to the socket before those in the memory.
     package var position: UInt64
     /// The mapped memory.
-    package var memory: StreamMemory
+    var memory: StreamMemory
     /// The app's bell for room, a unix stream socket.
-    package var roomBell: HandedDescriptor
+    var roomBell: HandedDescriptor
 
     package init(position: UInt64, memory: StreamMemory, roomBell: HandedDescriptor) {
         self.position = position

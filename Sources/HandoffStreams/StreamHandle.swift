@@ -102,14 +102,14 @@ package final class StreamHandle: Sendable {
 /// The timeouts of a stream. Tests reduce them.
 package struct StreamTimes: Sendable {
     /// The timeout for the other side's ticket.
-    package var greeting = Duration.seconds(5)
+    var greeting = Duration.seconds(5)
     /// The timeout of a stream on which no bytes move.
-    package var idle = Duration.seconds(3600)
+    var idle = Duration.seconds(3600)
     /// The timeout of a stream whose app has closed its end while the other side does not accept
     /// that app's remaining bytes.
-    package var orphaned = Duration.seconds(60)
+    var orphaned = Duration.seconds(60)
     /// The time for the other side to receive the last bytes after the stream has ended.
-    package var linger = Duration.seconds(5)
+    var linger = Duration.seconds(5)
 
     /// The timeouts of the protocol.
     package init() {}

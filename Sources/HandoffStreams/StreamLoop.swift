@@ -23,7 +23,7 @@ package final class StreamLoop: Sendable {
     private static let coolingTime = Duration.seconds(1)
 
     /// The event loop of the streams.
-    package let loop: EventLoop
+    let loop: EventLoop
     private let thread: LoopThread
     /// A buffer for plaintext, with space for a word before the data. Its content is valid only
     /// within a step.

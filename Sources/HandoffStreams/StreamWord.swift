@@ -8,9 +8,9 @@ package enum StreamWord: Equatable, Sendable {
     case reset(StreamReset)
 
     /// The maximum number of data bytes in one frame.
-    package static let maxData = 1 << 20
+    static let maxData = 1 << 20
     /// The length of a word in bytes.
-    package static let byteCount = 4
+    static let byteCount = 4
     /// The upper bits of reset words.
     private static let resetBase: UInt32 = 0xFFFF_FF00
 

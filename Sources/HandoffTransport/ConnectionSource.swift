@@ -11,7 +11,7 @@ package struct ConnectionSource: Hashable, Sendable {
     package let address: IPAddress
 
     /// Creates the source of an address.
-    package init(_ address: IPAddress) {
+    init(_ address: IPAddress) {
         self.address = address
     }
 

@@ -56,11 +56,6 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
             }
         }
 
-        package init(address: SocketAddress, cause: Cause) {
-            self.address = address
-            self.cause = cause
-        }
-
         package var description: String {
             switch cause {
             case .connect(let error): "\(address): \(error)"
@@ -92,11 +87,6 @@ package struct DialError: Error, Equatable, Sendable, CustomStringConvertible {
 
     /// The failures by address; empty if no address was known.
     package let failures: [Failure]
-
-    /// Creates an error with these failures.
-    package init(failures: [Failure]) {
-        self.failures = failures
-    }
 
     package var description: String {
         failures.isEmpty ? "no address known" : failures.map(\.description).joined(separator: "; ")

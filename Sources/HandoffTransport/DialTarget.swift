@@ -4,13 +4,13 @@ package import LoopIO
 /// The device to call, and its possible addresses.
 package struct DialTarget {
     /// The addresses at which the device may listen, the most likely one first.
-    package var candidates: [SocketAddress]
+    var candidates: [SocketAddress]
     /// Returns the bytes to send before the given ClientHello record: the token that opens the
     /// peer's gate (`Gate.token`), or no bytes. Returns nil if another record is needed.
     package var token: (_ clientHello: [UInt8]) -> [UInt8]?
     /// Returns true if the owner of this key is accepted as the peer. It must read only values that
     /// cannot change concurrently.
-    package var accepts: @Sendable (PublicKey) -> Bool
+    var accepts: @Sendable (PublicKey) -> Bool
 
     /// Creates the description of a call.
     package init(

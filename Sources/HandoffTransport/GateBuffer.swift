@@ -19,7 +19,7 @@ package struct GateBuffer {
 
     /// The type of a TLS record that contains a ClientHello (RFC 8446 section 5.1). No pairing
     /// token starts with it.
-    package static let recordType: UInt8 = 0x16
+    static let recordType: UInt8 = 0x16
 
     private let tokenCount: Int
     private let mayOmitToken: Bool
@@ -40,7 +40,7 @@ package struct GateBuffer {
 
     /// The token and record of a rejected caller that uses an earlier draft of version 1, whose
     /// tokens have 32 bytes.
-    package var former: (token: [UInt8], clientHello: [UInt8])? {
+    var former: (token: [UInt8], clientHello: [UInt8])? {
         let count = 32
         let header = bytes.dropFirst(count).prefix(Gate.recordHeaderCount)
         guard let body = Gate.recordBodyCount(header: Array(header)),

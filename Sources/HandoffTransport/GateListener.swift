@@ -50,7 +50,7 @@ package final class GateListener: OpeningListenerDelegate {
     package var localAddress: SocketAddress? { listener.localAddress }
 
     /// Called when descriptors or memory have run out. The listener retries automatically.
-    package var onShortage: ((Errno) -> Void)? {
+    var onShortage: ((Errno) -> Void)? {
         get { listener.onShortage }
         set { listener.onShortage = newValue }
     }

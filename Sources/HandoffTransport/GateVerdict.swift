@@ -4,10 +4,10 @@ package import HandoffCrypto
 package struct GateVerdict: Sendable {
     /// Returns true if the key that the client proves in TLS is accepted. It must read only values
     /// that cannot change concurrently.
-    package let accepts: @Sendable (PublicKey) -> Bool
+    let accepts: @Sendable (PublicKey) -> Bool
 
     /// True if the client may only introduce itself. It may not open streams then.
-    package let isIntroduction: Bool
+    let isIntroduction: Bool
 
     /// Creates a verdict.
     package init(isIntroduction: Bool = false, accepts: @escaping @Sendable (PublicKey) -> Bool) {

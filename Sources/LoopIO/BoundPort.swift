@@ -23,50 +23,10 @@ package struct BoundPort: ~Copyable {
     /// taken for UDP is negligible.
     private static let attempts = 16
 
-    /// Binds the given port, or any free port if `port` is 0.
-    /// - Parameter address: one of this machine's addresses; nil for all.
-    /// - Throws: `addressInUse` if the port is taken for either protocol.
-    package init(port: UInt16, address: IPAddress? = nil) throws(Errno) {
-        guard port == 0 else {
-            self = try Self.bind(port: port, address: address)
-            return
-        }
-        for _ in 1..<Self.attempts {
-            do throws(Errno) {
-                self = try Self.bind(port: 0, address: address)
-                return
-            } catch {
-                guard error == .addressInUse else { throw error }
-            }
-        }
-        self = try Self.bind(port: 0, address: address)
-    }
-
-    /// Binds the first port of `ports` that is free for both protocols, otherwise any free port.
-    package init(
-        firstFreeOf ports: ClosedRange<UInt16> = BoundPort.defaultPorts, address: IPAddress? = nil
-    ) throws(Errno) {
-        for port in ports {
-            do throws(Errno) {
-                self = try Self.bind(port: port, address: address)
-                return
-            } catch {
-                guard error == .addressInUse else { throw error }
-            }
-        }
-        try self.init(port: 0, address: address)
-    }
-
     /// Duplicates the sockets (dup(2)). The port stays bound and listening until all of them are
     /// closed.
     package func duplicate() throws(Errno) -> BoundPort {
         BoundPort(tcp: try tcp.duplicate(), udp: try udp.duplicate(), port: port)
-    }
-
-    private init(tcp: consuming Descriptor, udp: consuming Descriptor, port: UInt16) {
-        self.tcp = tcp
-        self.udp = udp
-        self.port = port
     }
 
     private static func bind(port: UInt16, address: IPAddress?) throws(Errno) -> BoundPort {
@@ -139,5 +99,41 @@ package struct BoundPort: ~Copyable {
         }
         let result = address.withSockaddr(family: family) { pointer, length in Glibc.bind(raw, pointer, length) }
         if result != 0 { throw .current }
+    }
+}
+
+extension BoundPort {
+    /// Binds the given port, or any free port if `port` is 0.
+    /// - Parameter address: one of this machine's addresses; nil for all.
+    /// - Throws: `addressInUse` if the port is taken for either protocol.
+    package init(port: UInt16, address: IPAddress? = nil) throws(Errno) {
+        guard port == 0 else {
+            self = try Self.bind(port: port, address: address)
+            return
+        }
+        for _ in 1..<Self.attempts {
+            do throws(Errno) {
+                self = try Self.bind(port: 0, address: address)
+                return
+            } catch {
+                guard error == .addressInUse else { throw error }
+            }
+        }
+        self = try Self.bind(port: 0, address: address)
+    }
+
+    /// Binds the first port of `ports` that is free for both protocols, otherwise any free port.
+    package init(
+        firstFreeOf ports: ClosedRange<UInt16> = BoundPort.defaultPorts, address: IPAddress? = nil
+    ) throws(Errno) {
+        for port in ports {
+            do throws(Errno) {
+                self = try Self.bind(port: port, address: address)
+                return
+            } catch {
+                guard error == .addressInUse else { throw error }
+            }
+        }
+        try self.init(port: 0, address: address)
     }
 }

@@ -33,7 +33,7 @@ package final class DatagramSocket {
     }
 
     /// The address that the socket is bound to.
-    package var localAddress: SocketAddress? {
+    var localAddress: SocketAddress? {
         guard let raw = rawDescriptor else { return nil }
         return try? SocketAddress.local(of: raw)  // Cannot fail for a bound socket.
     }

@@ -39,9 +39,9 @@ extension Errno {
     /// EADDRINUSE: another socket uses the address and port, or the path.
     package static let addressInUse = Errno(rawValue: EADDRINUSE)
     /// EADDRNOTAVAIL: no interface has the address.
-    package static let addressNotAvailable = Errno(rawValue: EADDRNOTAVAIL)
+    static let addressNotAvailable = Errno(rawValue: EADDRNOTAVAIL)
     /// EAFNOSUPPORT: the kernel does not support the address family, for example IPv6.
-    package static let familyNotSupported = Errno(rawValue: EAFNOSUPPORT)
+    static let familyNotSupported = Errno(rawValue: EAFNOSUPPORT)
     /// EPIPE: the peer no longer reads.
     package static let brokenPipe = Errno(rawValue: EPIPE)
     /// ECANCELED: the owner cancelled the operation.
@@ -55,17 +55,17 @@ extension Errno {
     /// EINVAL: the kernel rejected an argument.
     package static let invalidArgument = Errno(rawValue: EINVAL)
     /// EINTR: a signal interrupted the call. `SystemCall` retries such calls.
-    package static let interrupted = Errno(rawValue: EINTR)
+    static let interrupted = Errno(rawValue: EINTR)
     /// ESRCH: the process does not exist.
-    package static let noSuchProcess = Errno(rawValue: ESRCH)
+    static let noSuchProcess = Errno(rawValue: ESRCH)
     /// EMSGSIZE: the datagram does not fit.
-    package static let messageTooLong = Errno(rawValue: EMSGSIZE)
+    static let messageTooLong = Errno(rawValue: EMSGSIZE)
     /// ENAMETOOLONG: the path does not fit, 107 bytes for a unix socket.
     package static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
     /// ENOENT: the file does not exist.
     package static let noSuchFile = Errno(rawValue: ENOENT)
     /// ENOTSOCK: the descriptor is not a socket.
-    package static let notASocket = Errno(rawValue: ENOTSOCK)
+    static let notASocket = Errno(rawValue: ENOTSOCK)
     /// ETIMEDOUT: no reply arrived in time.
     package static let timedOut = Errno(rawValue: ETIMEDOUT)
     /// EAGAIN, which is EWOULDBLOCK on Linux: the call would block. The loop reports when to retry.

@@ -60,7 +60,7 @@ package struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     /// 0.0.0.0: all IPv4 addresses of this machine.
     package static let anyIPv4 = IPAddress(constant: [0, 0, 0, 0])
     /// `::`: all addresses of this machine.
-    package static let anyIPv6 = IPAddress(constant: [UInt8](repeating: 0, count: 16))
+    static let anyIPv6 = IPAddress(constant: [UInt8](repeating: 0, count: 16))
     /// 127.0.0.1.
     package static let loopbackIPv4 = IPAddress(constant: [127, 0, 0, 1])
     /// `::1`.

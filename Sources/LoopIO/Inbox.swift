@@ -75,12 +75,12 @@ package final class Inbox: Sendable {
     }
 
     /// True while a thread is inside `run`.
-    package var isRunning: Bool {
+    var isRunning: Bool {
         state.withLock { $0.isRunning }
     }
 
     /// Records the start or end of `run` and calls `body` in the same critical section.
-    package func setRunning(_ isRunning: Bool, _ body: () -> Void) {
+    func setRunning(_ isRunning: Bool, _ body: () -> Void) {
         state.withLock { state in
             state.isRunning = isRunning
             body()

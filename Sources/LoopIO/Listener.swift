@@ -61,7 +61,7 @@ package final class Listener {
     }
 
     /// The socket's number while it is open. The listener still owns it.
-    package var rawDescriptor: Int32? { descriptor?.raw }
+    var rawDescriptor: Int32? { descriptor?.raw }
 
     /// The bound address and port of a TCP socket.
     package var localAddress: SocketAddress? {

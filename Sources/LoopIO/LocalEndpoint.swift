@@ -7,16 +7,6 @@ package struct LocalEndpoint: Hashable, Sendable {
     /// The interface index; 0 lets the kernel choose.
     package let interface: UInt32
 
-    package init(address: IPAddress?, interface: UInt32) {
-        self.address = address
-        self.interface = interface
-    }
-
-    init(_ local: clinux_local) {
-        let bytes = withUnsafeBytes(of: local.address) { Array($0.prefix(Int(local.size))) }
-        self.init(address: IPAddress(bytes: bytes, scope: local.interface), interface: local.interface)
-    }
-
     /// Returns the C structure for sending a datagram to an address of the given family.
     ///
     /// If the families differ, which is a caller's bug, the kernel chooses the address.
@@ -28,5 +18,12 @@ package struct LocalEndpoint: Hashable, Sendable {
             withUnsafeMutableBytes(of: &local.address) { $0.copyBytes(from: address.bytes) }
         }
         return local
+    }
+}
+
+extension LocalEndpoint {
+    init(_ local: clinux_local) {
+        let bytes = withUnsafeBytes(of: local.address) { Array($0.prefix(Int(local.size))) }
+        self.init(address: IPAddress(bytes: bytes, scope: local.interface), interface: local.interface)
     }
 }

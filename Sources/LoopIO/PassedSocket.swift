@@ -6,10 +6,4 @@ package struct PassedSocket: Sendable, Equatable {
     package let path: String?
     /// The open descriptor. The receiver must move it into a `Descriptor`.
     package let descriptor: Int32
-
-    package init(name: String, path: String?, descriptor: Int32) {
-        self.name = name
-        self.path = path
-        self.descriptor = descriptor
-    }
 }

@@ -8,14 +8,10 @@ package struct PeerCredentials: Hashable, Sendable {
     /// The effective user ID.
     package let uid: UInt32
     /// The effective group ID.
-    package let gid: UInt32
+    let gid: UInt32
+}
 
-    package init(pid: Int32, uid: UInt32, gid: UInt32) {
-        self.pid = pid
-        self.uid = uid
-        self.gid = gid
-    }
-
+extension PeerCredentials {
     /// Reads them from a connected unix socket.
     package init(of descriptor: Int32) throws(Errno) {
         var pid: Int32 = 0

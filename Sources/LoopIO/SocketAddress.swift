@@ -26,13 +26,13 @@ package struct SocketAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(address, port: port)
     }
 
-    package var isIPv4: Bool { address.isIPv4 }
+    var isIPv4: Bool { address.isIPv4 }
     /// True if packets to it never leave the machine.
     package var isLoopback: Bool { address.isLoopback }
     /// True if it is valid on one link only.
-    package var isLinkLocal: Bool { address.isLinkLocal }
+    var isLinkLocal: Bool { address.isLinkLocal }
     /// True if Internet routers do not forward it.
-    package var isPrivate: Bool { address.isPrivate }
+    var isPrivate: Bool { address.isPrivate }
 
     /// The address without port or brackets.
     package var host: String { address.description }

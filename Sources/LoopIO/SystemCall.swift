@@ -39,7 +39,7 @@ package enum SystemCall {
     }
 
     /// Closes a descriptor in programs that this process starts (fcntl(2), FD_CLOEXEC).
-    package static func setCloseOnExec(_ descriptor: Int32) throws(Errno) {
+    static func setCloseOnExec(_ descriptor: Int32) throws(Errno) {
         try retrying { fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     }
 }

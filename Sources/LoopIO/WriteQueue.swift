@@ -28,7 +28,7 @@ package struct WriteQueue {
     package private(set) var count = 0
 
     /// True from the time the queue exceeds the high mark until `takeDrained` has returned true.
-    package private(set) var isAboveHigh = false
+    private(set) var isAboveHigh = false
 
     package init(marks: Marks = Marks()) {
         self.marks = marks
@@ -83,7 +83,7 @@ package struct WriteQueue {
     }
 
     /// Returns true once after the queue has fallen from above the high mark to the low mark.
-    package mutating func takeDrained() -> Bool {
+    mutating func takeDrained() -> Bool {
         guard isAboveHigh, count <= marks.low else { return false }
         isAboveHigh = false
         return true

@@ -1,10 +1,11 @@
-import HandoffBrowser
 import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+
+@testable import HandoffBrowser
 
 /// The host between a simulated extension and a simulated daemon.
 struct BrowserHostTests {

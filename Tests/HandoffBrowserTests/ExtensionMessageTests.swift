@@ -1,7 +1,8 @@
-import HandoffBrowser
 import HandoffJSON
 import HandoffModel
 import Testing
+
+@testable import HandoffBrowser
 
 /// The messages of the extension, and the accepted callers.
 struct ExtensionMessageTests {

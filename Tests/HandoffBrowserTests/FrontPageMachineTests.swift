@@ -1,9 +1,10 @@
-import HandoffBrowser
 import HandoffControl
 import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 import Testing
+
+@testable import HandoffBrowser
 
 /// The calls to the daemon for the page in front.
 struct FrontPageMachineTests {

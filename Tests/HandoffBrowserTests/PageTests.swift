@@ -1,8 +1,9 @@
-import HandoffBrowser
 import HandoffControl
 import HandoffHandlers
 import HandoffJSON
 import Testing
+
+@testable import HandoffBrowser
 
 /// Positions on pages, and the pages that are offered.
 struct PageTests {

@@ -1,10 +1,11 @@
-import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+
+@testable import HandoffClient
 
 @Suite(.timeLimit(.minutes(5))) struct ContinuationStreamTests {
     private let test: LoopTest

@@ -3,8 +3,9 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
-import LoopIO
 import Testing
+
+@testable import LoopIO
 
 @Suite struct ControlClientTests {
     private let test: LoopTest

@@ -1,7 +1,8 @@
-import HandoffCommands
 import HandoffJSON
 import HandoffTestSupport
 import LoopIO
+
+@testable import HandoffCommands
 
 /// Runs a command line against a fake daemon and collects its output.
 final class CommandRun {

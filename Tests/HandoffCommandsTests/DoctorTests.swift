@@ -1,9 +1,10 @@
-import HandoffCommands
 import HandoffControl
 import HandoffModel
 import HandoffTestSupport
 import HandoffTransfer
 import Testing
+
+@testable import HandoffCommands
 
 /// Tests the checks of `doctor` for given facts.
 @Suite struct DoctorTests {

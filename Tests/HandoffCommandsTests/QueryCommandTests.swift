@@ -1,10 +1,11 @@
-import HandoffCommands
 import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+
+@testable import HandoffCommands
 
 /// Tests commands that send one request and show its reply.
 @Suite struct QueryCommandTests {

@@ -4,9 +4,10 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
-import HandoffTransfer
 import LoopIO
 import Testing
+
+@testable import HandoffTransfer
 
 /// Tests `continue --output` with a fake daemon and a fake sender.
 @Suite(.timeLimit(.minutes(5))) struct ReceiveCommandTests {

@@ -1,7 +1,8 @@
-import HandoffCommands
 import HandoffModel
 import LoopIO
 import Testing
+
+@testable import HandoffCommands
 
 /// Tests sizes, rates, and the progress line of a transfer.
 @Suite struct TransferTextTests {

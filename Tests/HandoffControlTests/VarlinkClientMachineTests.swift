@@ -1,6 +1,7 @@
-import HandoffControl
 import HandoffJSON
 import Testing
+
+@testable import HandoffControl
 
 private typealias Machine = VarlinkClientMachine
 private typealias Action = VarlinkClientMachine.Action

@@ -1,6 +1,7 @@
-import HandoffControl
 import HandoffJSON
 import Testing
+
+@testable import HandoffControl
 
 private typealias Machine = VarlinkServerMachine
 private typealias Action = VarlinkServerMachine.Action

@@ -1,10 +1,11 @@
 import HandoffControl
-import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+
+@testable import HandoffHandlers
 
 /// The values sent between the daemon and handoff-desktop.
 struct DesktopValuesTests {

@@ -1,7 +1,8 @@
-import HandoffDiscovery
 import HandoffModel
 import LoopIO
 import Testing
+
+@testable import HandoffDiscovery
 
 struct PresentNetworksTests {
     private func address(_ text: String) throws -> IPAddress { try #require(IPAddress(text: text)) }

@@ -1,7 +1,8 @@
 import Foundation
 import Glibc
-import HandoffDocuments
 import Testing
+
+@testable import HandoffDocuments
 
 @Suite struct SharedRootsTests {
     private let tree: TestTree

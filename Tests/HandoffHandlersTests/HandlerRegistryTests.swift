@@ -1,6 +1,7 @@
-import HandoffHandlers
 import HandoffModel
 import Testing
+
+@testable import HandoffHandlers
 
 /// The choice of apps, and the reasons for it.
 struct HandlerRegistryTests {

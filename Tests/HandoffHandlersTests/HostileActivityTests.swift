@@ -1,6 +1,7 @@
-import HandoffHandlers
 import HandoffModel
 import Testing
+
+@testable import HandoffHandlers
 
 /// Attacks through the values that another device may send. `docs/hostile-activities.md` has the
 /// same rows.

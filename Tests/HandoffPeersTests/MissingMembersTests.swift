@@ -1,4 +1,3 @@
-import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 import HandoffPeers
@@ -6,6 +5,8 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 import Testing
+
+@testable import HandoffAccount
 
 /// The marks of two members in different epochs: each writes its own beside its record and reads
 /// those of the other.

@@ -1,9 +1,10 @@
 import Glibc
 import HandoffModel
 import HandoffTestSupport
-import HandoffTransfer
 import LoopIO
 import Testing
+
+@testable import HandoffTransfer
 
 private func header(
     _ kind: TransferHeader.Kind = .file, name: String? = "a.txt", size: Int64? = 5, id: UInt8? = 1,

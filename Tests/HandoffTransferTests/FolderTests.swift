@@ -1,8 +1,9 @@
 import Glibc
 import HandoffModel
-import HandoffTransfer
 import LoopIO
 import Testing
+
+@testable import HandoffTransfer
 
 private func open(
     _ output: String, name: String? = "tree", mode: UInt32 = 0o755, limits: TarLimits = .standard,

@@ -1,9 +1,10 @@
 import Glibc
 import HandoffAccount
 import HandoffCrypto
-import HandoffTransport
 import LoopIO
 import Testing
+
+@testable import HandoffTransport
 
 /// Calls to devices, with real sockets. Time advances only when a test advances it.
 @Suite(.timeLimit(.minutes(5))) struct DialerTests {

@@ -1,7 +1,8 @@
 import Glibc
 import HandoffTestSupport
-import LoopIO
 import Testing
+
+@testable import LoopIO
 
 @Suite(.timeLimit(.minutes(5))) struct ListenerTests {
     private let loop: EventLoop

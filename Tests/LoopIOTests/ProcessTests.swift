@@ -1,6 +1,7 @@
 import Glibc
-import LoopIO
 import Testing
+
+@testable import LoopIO
 
 /// Tests of process-wide state, each in a separate process.
 @Suite(.timeLimit(.minutes(5))) struct ProcessTests {

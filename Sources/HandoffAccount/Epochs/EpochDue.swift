@@ -26,7 +26,7 @@ package struct EpochDue: Sendable, Equatable {
 
 extension AccountState {
     /// The age in seconds at which an epoch is renewed.
-    package static let epochLifetime: UInt64 = 30 * 24 * 60 * 60
+    static let epochLifetime: UInt64 = 30 * 24 * 60 * 60
     /// The range in seconds over which devices spread the renewal.
     static let epochJitter: UInt64 = 3 * 24 * 60 * 60
     /// The wait for the key of the current record before a device creates another epoch.

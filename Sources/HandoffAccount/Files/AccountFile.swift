@@ -37,6 +37,24 @@ package struct AccountFile: Sendable {
         return FileFormat.export.file([SecretBytes(copying: salt), sealed], form: PassphraseSeal.form)
     }
 
+    private static func content(
+        of file: SecretBytes, passphrase: SecretBytes?, seal: PassphraseSeal
+    ) throws(FileError) -> SecretReader {
+        let (form, content) = try FileFormat.export.contentInAnyForm(of: file)
+        switch (form, passphrase) {
+        case (0, nil): return content
+        case (0, _): throw .notProtected
+        case (PassphraseSeal.form, nil): throw .passphraseMissing
+        case (PassphraseSeal.form, let passphrase?):
+            let header = FileFormat.export.header(form: form, length: content.remaining)
+            let range = FileFormat.headerCount..<(FileFormat.headerCount + content.remaining)
+            return SecretReader(try seal.open(file, in: range, passphrase: passphrase, header: header))
+        default: throw .unknownForm(form)
+        }
+    }
+}
+
+extension AccountFile {
     /// Decodes a file and checks all its signatures. With a passphrase this takes as long as
     /// encoding.
     ///
@@ -52,28 +70,6 @@ package struct AccountFile: Sendable {
             roster = try Roster(decoding: statements)
         } catch {
             throw .invalid(error.description)
-        }
-    }
-
-    /// Creates a file from a ticket and a roster that contains it.
-    package init(ticketSeed: SecretBytes, roster: Roster) {
-        self.ticketSeed = ticketSeed
-        self.roster = roster
-    }
-
-    private static func content(
-        of file: SecretBytes, passphrase: SecretBytes?, seal: PassphraseSeal
-    ) throws(FileError) -> SecretReader {
-        let (form, content) = try FileFormat.export.contentInAnyForm(of: file)
-        switch (form, passphrase) {
-        case (0, nil): return content
-        case (0, _): throw .notProtected
-        case (PassphraseSeal.form, nil): throw .passphraseMissing
-        case (PassphraseSeal.form, let passphrase?):
-            let header = FileFormat.export.header(form: form, length: content.remaining)
-            let range = FileFormat.headerCount..<(FileFormat.headerCount + content.remaining)
-            return SecretReader(try seal.open(file, in: range, passphrase: passphrase, header: header))
-        default: throw .unknownForm(form)
         }
     }
 }

@@ -22,7 +22,7 @@ package enum IdentityFile {
 package enum GenerationFile {
     /// Numbers reported by peers are ignored from here up, so that a false report cannot exhaust
     /// the range.
-    package static let maxReported: UInt64 = 1 << 62
+    static let maxReported: UInt64 = 1 << 62
 
     /// The number of a start at `now`, in seconds since 1970, after the start with number `stored`.
     ///

@@ -12,13 +12,7 @@ package struct FileFormat: Sendable {
     /// The version that this program writes. It reads no other version.
     package let version: UInt16
     /// Maximum size of the content in bytes.
-    package let maxContent: Int
-
-    private init(magic: String, version: UInt16, maxContent: Int) {
-        self.magic = magic
-        self.version = version
-        self.maxContent = maxContent
-    }
+    let maxContent: Int
 
     /// The seed of the device key.
     package static let identity = FileFormat(magic: "hndf-key", version: 1, maxContent: 64)

@@ -14,7 +14,7 @@ package struct PassphraseSeal: Sendable {
     static let saltCount = 16
 
     /// The parameters of real files.
-    package static let standard = PassphraseSeal(scrypt: .standard)
+    static let standard = PassphraseSeal(scrypt: .standard)
     /// Parameters that give no protection, for tests that do not exercise scrypt.
     package static let trivial = PassphraseSeal(scrypt: .trivial)
 

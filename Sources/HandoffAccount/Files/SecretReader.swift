@@ -39,17 +39,17 @@ package struct SecretReader {
     }
 
     /// Reads a byte.
-    package mutating func u8() throws(FileError) -> UInt8 {
+    mutating func u8() throws(FileError) -> UInt8 {
         UInt8(truncatingIfNeeded: try integer(1))
     }
 
     /// Reads 16 bits.
-    package mutating func u16() throws(FileError) -> UInt16 {
+    mutating func u16() throws(FileError) -> UInt16 {
         UInt16(truncatingIfNeeded: try integer(2))
     }
 
     /// Reads 32 bits.
-    package mutating func u32() throws(FileError) -> UInt32 {
+    mutating func u32() throws(FileError) -> UInt32 {
         UInt32(truncatingIfNeeded: try integer(4))
     }
 
@@ -63,7 +63,7 @@ package struct SecretReader {
     }
 
     /// Throws unless all bytes have been read.
-    package func finish() throws(FileError) {
+    func finish() throws(FileError) {
         guard remaining == 0 else { throw .invalid("content is too long") }
     }
 

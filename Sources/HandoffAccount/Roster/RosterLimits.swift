@@ -11,9 +11,9 @@ package enum RosterLimits {
     /// Devices and tickets that an account can ever know, including removed ones.
     package static let keys = 256
     /// Admissions (add, ticket, use) by one signer.
-    package static let admissions = 64
+    static let admissions = 64
     /// Subjects that one signer may remove.
-    package static let removals = 64
+    static let removals = 64
     /// Removals of one subject by one signer. A second one is never honest. It is kept as proof,
     /// and both lose their `keeps`. A third would add no information.
     static let removalsOfSubject = 2
@@ -23,7 +23,7 @@ package enum RosterLimits {
     package static let bytes = 8 * 1024 * 1024
     /// Subjects that a signer may still remove when ``bytes`` is exhausted, so that a removal
     /// always fits.
-    package static let removalsWhenFull = 8
+    static let removalsWhenFull = 8
 }
 
 /// The statements of one signer, as counted by ``RosterLimits``.

@@ -83,7 +83,7 @@ extension RosterView {
     }
 
     /// The number of members with a smaller id, or nil if the device is not a member.
-    package func rank(of device: DeviceID) -> Int? {
+    func rank(of device: DeviceID) -> Int? {
         guard live.contains(device) else { return nil }
         return live.count { $0 < device }
     }

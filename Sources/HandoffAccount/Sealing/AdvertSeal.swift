@@ -10,7 +10,7 @@ package enum AdvertSeal {
 
     /// Size of an acknowledgement in bytes, which is never greater than that of the datagram it
     /// answers.
-    package static let acknowledgementCount = 128
+    static let acknowledgementCount = 128
 
     /// Size of the salt, which identifies a datagram in its acknowledgement.
     package static let saltCount = Envelope.saltCount

@@ -9,7 +9,7 @@ package import HandoffProtocol
 /// string exceeds the 250 bytes that every DNS library accepts.
 package enum BeaconText {
     /// Size of the sealed beacon in bytes, including salt and tag.
-    package static let sealedCount = partCount * partLength
+    static let sealedCount = partCount * partLength
 
     /// Size of the record data in bytes: every string with its length byte.
     package static let recordCount =
@@ -71,7 +71,7 @@ package enum BeaconSeal {
     package static let bodyCount = BeaconText.sealedCount - Envelope.overhead - PublicKey.signatureCount
 
     /// Size of the announcement in bytes, including its zero padding.
-    package static let announcementCount = bodyCount - headCount
+    static let announcementCount = bodyCount - headCount
 
     /// Maximum number of addresses that a beacon can name.
     package static let maxAddresses = 16

@@ -3,24 +3,14 @@
 package struct Period: Hashable, Sendable {
     /// Length of a period in seconds. A record that is two or more periods old is rejected, which
     /// is after 5 to 10 minutes, plus or minus the difference between the clocks.
-    package static let seconds: Int64 = 300
+    static let seconds: Int64 = 300
 
     /// The number of the period, modulo 2^32.
     package let number: UInt32
 
-    /// Creates a period from its number in a record.
-    package init(number: UInt32) {
-        self.number = number
-    }
-
-    /// Creates the period of a wall-clock time, which may be before 1970.
-    package init(unixSeconds: Int64) {
-        number = UInt32(truncatingIfNeeded: Self.floor(unixSeconds))
-    }
-
     /// The periods that a reader in this period accepts as fresh: the previous one, itself and the
     /// next one.
-    package var accepted: [Period] { [-1, 0, 1].map { Period(number: number &+ UInt32(bitPattern: $0)) } }
+    var accepted: [Period] { [-1, 0, 1].map { Period(number: number &+ UInt32(bitPattern: $0)) } }
 
     /// The number of seconds for which a reader whose clock shows `unixSeconds` still accepts this
     /// period, or nil if it does not.
@@ -34,6 +24,13 @@ package struct Period: Hashable, Sendable {
     private static func floor(_ unixSeconds: Int64) -> Int64 {
         let (quotient, remainder) = unixSeconds.quotientAndRemainder(dividingBy: seconds)
         return remainder < 0 ? quotient - 1 : quotient
+    }
+}
+
+extension Period {
+    /// Creates the period of a wall-clock time, which may be before 1970.
+    package init(unixSeconds: Int64) {
+        number = UInt32(truncatingIfNeeded: Self.floor(unixSeconds))
     }
 }
 

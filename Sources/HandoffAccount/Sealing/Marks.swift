@@ -27,7 +27,7 @@ package struct Marks: Sendable, Equatable {
         package let keys: PairwiseKeys
         /// 4 or 16 bytes.
         package let endpoint: [UInt8]
-        package let freshness: Freshness
+        let freshness: Freshness
 
         package init(keys: PairwiseKeys, endpoint: [UInt8], freshness: Freshness) {
             self.keys = keys

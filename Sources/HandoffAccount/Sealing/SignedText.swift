@@ -55,28 +55,24 @@ package struct SignedAdvert: Sendable, Equatable {
     /// Size of announcement and signature in bytes.
     static let plaintextCount = AdvertSeal.advertCount - AdvertSeal.headerCount - Envelope.overhead
 
-    /// Signs an announcement for adverts under `label` (57 us).
-    package init(_ announcement: Announcement, label: Label, key: SigningKey) throws(CryptoError) {
-        self.label = label
-        plaintext = try Self.text(label).sign(announcement.encode(capacity: Self.bodyCount), key: key)
-    }
-
-    /// Creates an advert from an opened datagram, with its signature unchecked.
-    package init(label: Label, plaintext: [UInt8]) {
-        self.label = label
-        self.plaintext = plaintext
-    }
-
     /// Returns the announcement if its device signed it. Checks the layout, then the device, then
     /// the signature.
     ///
     /// - Parameter publicKey: returns the key of a device that is live in our roster, otherwise
     ///   nil.
-    package func verified(publicKey: (Announcement) -> PublicKey?) throws(SealError) -> Announcement {
+    func verified(publicKey: (Announcement) -> PublicKey?) throws(SealError) -> Announcement {
         try Self.text(label).verify(plaintext, publicKey: publicKey)
     }
 
     private static func text(_ label: Label) -> SignedText {
         SignedText(purpose: "handoff/1 advert sig", context: [AdvertSeal.advertType] + label.bytes)
+    }
+}
+
+extension SignedAdvert {
+    /// Signs an announcement for adverts under `label` (57 us).
+    package init(_ announcement: Announcement, label: Label, key: SigningKey) throws(CryptoError) {
+        self.label = label
+        plaintext = try Self.text(label).sign(announcement.encode(capacity: Self.bodyCount), key: key)
     }
 }

@@ -134,17 +134,12 @@ package struct TicketDue: Sendable, Equatable {
     package let ticket: Fingerprint
     /// The delay after this device first learned of the ticket.
     package let after: Duration
-
-    package init(ticket: Fingerprint, after: Duration) {
-        self.ticket = ticket
-        self.after = after
-    }
 }
 
 /// An export of the account by this device. The device closes the ticket after a day without use.
 package struct TicketExport: Hashable, Sendable {
     /// The time for which a file is valid, in seconds.
-    package static let lifetime: UInt64 = 24 * 60 * 60
+    static let lifetime: UInt64 = 24 * 60 * 60
 
     /// The ticket in the file.
     package let ticket: Fingerprint

@@ -26,7 +26,7 @@ package struct AccountState: Sendable {
     /// An epoch record to be replaced, because a device that may have its key is no longer a
     /// member, while the record's removed digest is unchanged. See
     /// ``epochDue(for:now:keyAwaited:)``.
-    package internal(set) var exposedRecord: Fingerprint?
+    var exposedRecord: Fingerprint?
 
     /// Creates a state with a roster and no key.
     init(roster: Roster) {

@@ -18,9 +18,9 @@ extension Statement {
     /// Size of the nonce of a founding statement.
     package static let nonceCount = 16
     /// Maximum length of a device name, in bytes of UTF-8.
-    package static let maxName = 64
+    static let maxName = 64
     /// Maximum size of the fields of a reserved kind in bytes.
-    package static let maxReserved = 512
+    static let maxReserved = 512
     /// Maximum number of keys that a removal may keep: the number that an account can ever know.
     package static let maxKept = RosterLimits.keys
     /// Size of the longest statement in bytes: a removal that keeps ``maxKept`` keys.

@@ -1,21 +1,21 @@
 /// The browser that started this program, from the command line of the native messaging host.
-package struct BrowserCaller: Sendable, Equatable {
+struct BrowserCaller: Sendable, Equatable {
     /// The name of the host in the browsers' manifests.
-    package static let hostName = "dev.handoff1.browser"
+    static let hostName = "dev.handoff1.browser"
     /// The id of the extension in Firefox, from its manifest.
-    package static let firefoxExtension = "browser@handoff1.dev"
+    static let firefoxExtension = "browser@handoff1.dev"
     /// The id of the extension in Chromium, derived from the `key` in its manifest.
-    package static let chromiumExtension = "nimhleikiiaojiibokpciijkbglnjndk"
+    static let chromiumExtension = "nimhleikiiaojiibokpciijkbglnjndk"
 
     /// The name of the browser's desktop entry without its suffix, used to attach.
-    package let app: String
+    let app: String
 
     /// - Parameters:
     ///   - words: The command-line arguments without the program name. Chromium passes the origin
     ///     of the extension, Firefox the path of the host's manifest and the id of the extension.
     ///   - program: The path of the parent process's program; nil if unknown.
     /// - Returns: Nil if the caller is not the Handoff extension.
-    package init?(words: [String], program: String?) {
+    init?(words: [String], program: String?) {
         let usual: String
         if words.first == "chrome-extension://\(Self.chromiumExtension)/" {
             usual = "chromium"

@@ -3,13 +3,13 @@ import HandoffControl
 import HandoffHandlers
 import HandoffJSON
 import HandoffModel
-package import LoopIO
+import LoopIO
 
 /// Connects the browser to the daemon: publishes the page in front, and opens continued pages
 /// through the extension. Lives on the loop's thread as long as the browser runs.
 ///
 /// While the daemon is unavailable, or there is no account, it only watches for files.
-package final class BrowserHost {
+final class BrowserHost {
     private enum State {
         /// Not attached. Waits for file changes; the timer, if any, retries earlier.
         case waiting(LoopTimer?)
@@ -46,7 +46,7 @@ package final class BrowserHost {
     /// - Parameters:
     ///   - app: The id that the browser attaches with.
     ///   - post: Sends a message to the extension.
-    package init(loop: EventLoop, places: HostPlaces, app: String, post: @escaping (HostMessage) -> Void) {
+    init(loop: EventLoop, places: HostPlaces, app: String, post: @escaping (HostMessage) -> Void) {
         self.loop = loop
         self.places = places
         self.app = app
@@ -54,7 +54,7 @@ package final class BrowserHost {
     }
 
     /// Attaches, immediately or as soon as the daemon is available.
-    package func start() {
+    func start() {
         // If no watch is available, only the first attempts are made until the browser restarts.
         let files = places.accounts + [places.app] + places.exclusions
         arrival = try? FileArrival(of: files, on: loop) { [weak self] in self?.filesChanged() }
@@ -63,7 +63,7 @@ package final class BrowserHost {
     }
 
     /// Ends the attachment and its offers.
-    package func stop() {
+    func stop() {
         arrival = nil
         popup = nil
         for page in sent { page.stop() }
@@ -78,7 +78,7 @@ package final class BrowserHost {
     }
 
     /// Handles a message from the extension.
-    package func received(_ message: ExtensionMessage) {
+    func received(_ message: ExtensionMessage) {
         switch message {
         case .page(let page):
             isContainerUnknown = page.container == PageExclusions.unknownContainer

@@ -3,23 +3,23 @@ import HandoffHandlers
 import LoopIO
 
 /// The paths of the daemon's sockets, and of the files that show whether it is available.
-package struct HostPlaces: Sendable, Equatable {
+struct HostPlaces: Sendable, Equatable {
     /// The daemon's socket for apps.
-    package let app: String
+    let app: String
     /// The daemon's socket for the user's tools.
-    package let control: String
+    let control: String
     /// Files of which one exists if the user has an account. Without an account, the host does not
     /// connect to the socket, because the service manager would start the daemon (decision 12). If
     /// empty, it always connects.
-    package let accounts: [String]
+    let accounts: [String]
     /// The files of excluded pages, the administrator's and the user's.
-    package let exclusions: [String]
+    let exclusions: [String]
 
     /// - Parameters:
     ///   - environment: Returns a variable. `HANDOFF_SOCKET` is the socket of a daemon started
     ///     manually.
     ///   - userID: The owner of the runtime folder.
-    package init(environment: (String) -> String?, userID: UInt32) {
+    init(environment: (String) -> String?, userID: UInt32) {
         func folder(_ name: String) -> String? {
             environment(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
         }
@@ -37,7 +37,7 @@ package struct HostPlaces: Sendable, Equatable {
     }
 
     /// Reads the excluded pages. The files are small, and on the disk of the browser's profile.
-    package func readRules() -> PageRules {
+    func readRules() -> PageRules {
         PageRules(
             exclusions: PageExclusions(exclusions) {
                 try PlainFile.readOptional($0, limit: PageExclusions.maxFile)?.bytes

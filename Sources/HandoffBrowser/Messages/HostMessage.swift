@@ -1,8 +1,8 @@
-package import HandoffJSON
-package import HandoffModel
+import HandoffJSON
+import HandoffModel
 
 /// A message to the extension.
-package enum HostMessage: Sendable, Equatable {
+enum HostMessage: Sendable, Equatable {
     /// The daemon is connected and knows no page yet. Requests the page in front.
     case ready
     /// The daemon is unavailable or refuses to attach. The text is the reason, for display.
@@ -24,7 +24,7 @@ package enum HostMessage: Sendable, Equatable {
     case popup(PopupAnswer)
 
     /// The message as sent over the pipe.
-    package var json: JSONObject {
+    var json: JSONObject {
         switch self {
         case .ready: ["kind": "ready"]
         case .lost(let why): ["kind": "lost", "message": .string(why)]

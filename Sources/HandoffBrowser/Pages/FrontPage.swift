@@ -1,14 +1,14 @@
-package import HandoffControl
+import HandoffControl
 import HandoffModel
 
 /// The page in the tab that is in front.
 package struct FrontPage: Sendable, Equatable {
     /// The page's address.
-    package var url: String
+    var url: String
     /// The title shown in the tab; empty if there is none.
-    package var title: String
+    var title: String
     /// Firefox's name for the tab's container; nil for none, and in browsers without containers.
-    package var container: String?
+    var container: String?
 
     /// - Parameter title: Of any length; cut to the limit of activities.
     package init(url: String, title: String, container: String? = nil) {
@@ -18,7 +18,7 @@ package struct FrontPage: Sendable, Equatable {
     }
 
     /// The activity of the page.
-    package var activity: ActivityDescription {
+    var activity: ActivityDescription {
         var activity = ActivityDescription(type: ActivityType.browsingWeb.text)
         activity.title = title.isEmpty ? nil : title
         activity.webpageURL = url

@@ -1,6 +1,6 @@
-package import HandoffControl
+import HandoffControl
 import HandoffJSON
-package import HandoffModel
+import HandoffModel
 
 /// Decides which calls to the daemon announce the page in front. Plain values: an event in, actions
 /// out.
@@ -36,9 +36,9 @@ package import HandoffModel
 ///   another device, the extension stops media playback in it.
 /// - After `lost` nothing is sent until `attached`. Then the state is `none`, and the extension is
 ///   queried for the page in front.
-package struct FrontPageMachine: Sendable {
+struct FrontPageMachine: Sendable {
     /// An action for the driver.
-    package enum Action: Equatable, Sendable {
+    enum Action: Equatable, Sendable {
         /// `Publish`; `published` or `refused` receives the reply.
         case publish(FrontPage)
         /// `BecomeCurrent`.
@@ -80,20 +80,20 @@ package struct FrontPageMachine: Sendable {
     private var pendingSave: (request: Int, activity: ActivityID)?
     private var lastRequest = 0
 
-    package init() {}
+    init() {}
 
     /// The page in front, if it may be offered.
     private var wanted: FrontPage? { front.flatMap { rules.allows($0) ? $0 : nil } }
 
     /// Sets the rules for the pages that may be offered.
-    package mutating func setRules(_ rules: PageRules) -> [Action] {
+    mutating func setRules(_ rules: PageRules) -> [Action] {
         guard rules != self.rules else { return [] }
         self.rules = rules
         return settle()
     }
 
     /// The daemon is connected and has none of this browser's activities.
-    package mutating func attached() -> [Action] {
+    mutating func attached() -> [Action] {
         reset()
         isAttached = true
         // The extension replies with the page; the previous one may be outdated.
@@ -102,7 +102,7 @@ package struct FrontPageMachine: Sendable {
     }
 
     /// The connection to the daemon was lost, and this browser's activities with it.
-    package mutating func lost(_ why: String) -> [Action] {
+    mutating func lost(_ why: String) -> [Action] {
         reset()
         isAttached = false
         return [.send(.offered(false)), .send(.lost(why))]
@@ -115,13 +115,13 @@ package struct FrontPageMachine: Sendable {
     }
 
     /// Handles a change of the page in front or of its title.
-    package mutating func front(_ page: FrontPage?) -> [Action] {
+    mutating func front(_ page: FrontPage?) -> [Action] {
         front = page
         return settle()
     }
 
     /// Handles scrolling of the page.
-    package mutating func moved() -> [Action] {
+    mutating func moved() -> [Action] {
         if case .withdrawn = offer { return returned() }
         guard case .offered(let id, _) = offer, !needsSave else { return [] }
         needsSave = true
@@ -131,7 +131,7 @@ package struct FrontPageMachine: Sendable {
     }
 
     /// Handles the user's return to the page's window from another program.
-    package mutating func returned() -> [Action] {
+    mutating func returned() -> [Action] {
         switch offer {
         case .none, .publishing, .refused: return []
         case .offered(let id, _): return [.becomeCurrent(id)]
@@ -142,13 +142,13 @@ package struct FrontPageMachine: Sendable {
     }
 
     /// Handles the continuation of an activity on another device.
-    package func continued(_ id: ActivityID) -> [Action] {
+    func continued(_ id: ActivityID) -> [Action] {
         guard case .offered(id, let page) = offer else { return [] }
         return [.send(.continued(url: page.url))]
     }
 
     /// Handles the reply to `publish`.
-    package mutating func published(_ id: ActivityID) -> [Action] {
+    mutating func published(_ id: ActivityID) -> [Action] {
         guard case .publishing(let page, let before) = offer else { return [] }
         offer = .offered(id, page)
         needsSave = true
@@ -157,27 +157,27 @@ package struct FrontPageMachine: Sendable {
     }
 
     /// Handles the refusal of `publish`.
-    package mutating func refused() -> [Action] {
+    mutating func refused() -> [Action] {
         guard case .publishing(let page, let before) = offer else { return [] }
         offer = .refused(page)
         return (before.map { [.invalidate($0)] } ?? []) + [.send(.offered(false))] + settle()
     }
 
     /// Handles the reply to `update`, whether or not it succeeded.
-    package mutating func updated() -> [Action] {
+    mutating func updated() -> [Action] {
         isUpdating = false
         return settle()
     }
 
     /// Handles the end of an activity by the daemon.
-    package mutating func withdrawn(_ id: ActivityID) -> [Action] {
+    mutating func withdrawn(_ id: ActivityID) -> [Action] {
         guard case .offered(id, let page) = offer else { return [] }
         offer = .withdrawn(page)
         return [.send(.offered(false)), .send(.watch(url: page.url))]
     }
 
     /// Handles the daemon's request for the position.
-    package mutating func save(_ id: ActivityID) -> [Action] {
+    mutating func save(_ id: ActivityID) -> [Action] {
         guard case .offered(id, let page) = offer else { return [.answer(id, nil)] }
         needsSave = false
         lastRequest += 1
@@ -186,7 +186,7 @@ package struct FrontPageMachine: Sendable {
     }
 
     /// Handles the extension's reply.
-    package mutating func place(_ place: PagePlace?, request: Int) -> [Action] {
+    mutating func place(_ place: PagePlace?, request: Int) -> [Action] {
         guard let pending = pendingSave, pending.request == request else { return [] }
         pendingSave = nil
         guard let place else { return [.answer(pending.activity, nil)] }

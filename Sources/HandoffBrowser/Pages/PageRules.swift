@@ -14,7 +14,7 @@ package struct PageRules: Sendable, Equatable {
     /// Returns the reason why no page is offered, for display; nil if pages are offered.
     /// - Parameter isContainerUnknown: True if the browser does not show the containers of its
     ///   tabs.
-    package func problem(isContainerUnknown: Bool) -> String? {
+    func problem(isContainerUnknown: Bool) -> String? {
         guard let first = exclusions.problems.first else {
             guard isContainerUnknown, exclusions.excludeContainers else { return nil }
             return

@@ -88,9 +88,9 @@ package enum PopupAnswer: Sendable, Equatable {
 /// The reason for a failure, for display.
 package struct PopupFailure: Error, Sendable, Equatable {
     /// A sentence without a final period.
-    package let message: String
+    let message: String
 
-    package init(_ message: String) {
+    init(_ message: String) {
         self.message = message
     }
 }

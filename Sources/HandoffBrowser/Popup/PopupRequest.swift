@@ -1,4 +1,4 @@
-package import HandoffJSON
+import HandoffJSON
 package import HandoffModel
 
 /// A request of the extension's popup.
@@ -21,7 +21,7 @@ package enum PopupRequest: Sendable, Equatable {
     case send(FrontPage, PagePlace?, to: DeviceID)
 
     /// - Returns: Nil for an unknown request.
-    package init?(json: JSONObject) {
+    init?(json: JSONObject) {
         switch json["kind"]?.string {
         case "popupOpen": self = .open
         case "popupClose": self = .close

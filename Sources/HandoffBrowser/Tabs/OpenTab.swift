@@ -5,11 +5,11 @@ import HandoffModel
 package struct OpenTab: Sendable, Equatable {
     /// The type of the activity that offers open tabs. The list is sent over a continuation stream.
     /// It is created only on request.
-    package static let activityType = "dev.handoff1.browser.tabs"
+    static let activityType = "dev.handoff1.browser.tabs"
     /// The maximum number of tabs in a list.
-    package static let maxTabs = 2000
+    static let maxTabs = 2000
     /// The maximum size of a list on a stream, in bytes; its titles and addresses are smaller.
-    package static let maxList = 1 << 20
+    static let maxList = 1 << 20
     /// The maximum size of all titles and addresses of a list, in bytes.
     private static let maxText = 700_000
     /// The maximum length of a title, in characters.
@@ -20,7 +20,7 @@ package struct OpenTab: Sendable, Equatable {
     /// The address.
     package var url: String
     /// The container, as in `FrontPage`. Not sent to other devices.
-    package var container: String?
+    var container: String?
 
     package init(title: String, url: String, container: String? = nil) {
         self.title = String(title.prefix(Self.maxTitle))

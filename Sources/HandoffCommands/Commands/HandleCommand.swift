@@ -260,7 +260,7 @@ final class HandleSession {
             let receiving = ReceiveRequest(
                 activity: wanted, output: try DownloadFolder.make() + "/", timeout: ReceiveRequest.defaultTimeout,
                 unnamed: FileName.portable("from \(content.origin.deviceName)".utf8))
-            let session = try ReceiveSession(receiving, context, delegate: self)
+            let session = try ReceiveSession(receiving, context, handler: self)
             context.keep(session)
             session.start(content, continuation)
         } catch {
@@ -334,17 +334,21 @@ final class HandleSession {
     }
 }
 
-extension HandleSession: ReceiveSessionDelegate {
-    // A file is accepted once it starts to arrive. Earlier failures are reported to the user, who
-    // requested it in another program.
+extension HandleSession {
+    /// Called when content is arriving, and there is room for it.
+    ///
+    /// A file is accepted once it starts to arrive. Earlier failures are reported to the user, who
+    /// requested it in another program.
     func receivingBegan() { answerReceiving(handled: true) }
 
+    /// Called when the content is complete at this path; nil for standard output.
     func received(_ path: String?) {
         // Opened content is visible and needs no report.
         guard request.opener == nil, let path else { return run(page: nil, file: path) }
         report(.saved(path)) { [self] in run(page: nil, file: path) }
     }
 
+    /// Called when receiving failed, before it began or later.
     func receivingFailed(_ failure: CommandFailure) {
         report(.failed(failure.message)) { [self] in
             answerReceiving(handled: false) { [context] in context.fail(failure) }

@@ -1,7 +1,7 @@
 import HandoffControl
 
 /// A program that filters incoming packets.
-package enum Firewall: String, Sendable {
+enum Firewall: String, Sendable {
     case ufw, firewalld, nftables, iptables
 }
 

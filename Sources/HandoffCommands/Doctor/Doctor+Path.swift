@@ -1,4 +1,4 @@
-package import HandoffControl
+import HandoffControl
 import HandoffModel
 import LoopIO
 
@@ -9,7 +9,7 @@ extension Doctor {
     ///   - activity: the activity to check; nil for all offers of the device.
     ///   - apps: the apps here; nil if the daemon does not report them.
     ///   - diagnosis: facts that only the daemon knows; nil if it does not report them.
-    package static func path(
+    static func path(
         from device: ControlDevice, activity: OfferedActivity? = nil, offers: [OfferedActivity],
         apps: [ControlApp]? = nil, _ status: ControlStatus, _ diagnosis: ControlDiagnosis?
     ) -> [DoctorCheck] {

@@ -1,15 +1,15 @@
-package import HandoffControl
-package import HandoffJSON
+import HandoffControl
+import HandoffJSON
 import HandoffModel
 import LoopIO
 
 /// Decides what prevents handoffs and how to fix it. Pure functions of the collected facts.
-package enum Doctor {
+enum Doctor {
     /// The time limit for the daemon to answer all requests.
     static let timeout = Duration.seconds(10)
 
     /// Returns all checks in display order.
-    package static func checks(_ facts: DoctorFacts) -> [DoctorCheck] {
+    static func checks(_ facts: DoctorFacts) -> [DoctorCheck] {
         var checks = [daemon(facts)]
         guard let status = facts.status else {
             // The machine may prevent the daemon from running.
@@ -119,9 +119,9 @@ package enum Doctor {
 }
 
 /// The result of one check of `doctor`.
-package struct DoctorCheck: Equatable, Sendable {
+struct DoctorCheck: Equatable, Sendable {
     /// The outcome. The raw values are used in `--json`.
-    package enum State: String, Sendable {
+    enum State: String, Sendable {
         /// No problem.
         case ok
         /// It may prevent a handoff, or cannot be determined.
@@ -131,14 +131,14 @@ package struct DoctorCheck: Equatable, Sendable {
     }
 
     /// The subject of the check: one word, stable.
-    package let name: String
-    package let state: State
+    let name: String
+    let state: State
     /// The finding, as a lower-case sentence.
-    package let message: String
+    let message: String
     /// The solution; nil if nothing needs to be done.
-    package let remedy: String?
+    let remedy: String?
 
-    package init(_ name: String, _ state: State, _ message: String, remedy: String? = nil) {
+    init(_ name: String, _ state: State, _ message: String, remedy: String? = nil) {
         self.name = name
         self.state = state
         self.message = message
@@ -146,7 +146,7 @@ package struct DoctorCheck: Equatable, Sendable {
     }
 
     /// The check as printed with `--json`.
-    package var json: JSONObject {
+    var json: JSONObject {
         [
             "check": .string(name), "state": .string(state.rawValue), "message": .string(message),
             "remedy": remedy.map { .string($0) } ?? .null,
@@ -155,9 +155,9 @@ package struct DoctorCheck: Equatable, Sendable {
 }
 
 /// The facts collected by `doctor`, as plain values. `Doctor` interprets them.
-package struct DoctorFacts: Sendable {
+struct DoctorFacts: Sendable {
     /// Why a daemon that reported its status did not answer all later requests.
-    package enum Interruption: Equatable, Sendable {
+    enum Interruption: Equatable, Sendable {
         /// It did not answer within the time limit.
         case silence
         /// It closed the connection, refused, or sent an invalid reply; the reason, as a message.
@@ -165,28 +165,15 @@ package struct DoctorFacts: Sendable {
     }
 
     /// The daemon's status; nil if it is not reachable.
-    package var status: ControlStatus?
+    var status: ControlStatus?
     /// Why the daemon is not reachable.
-    package var unreachable: String?
+    var unreachable: String?
     /// Why the daemon did not answer all requests after its status; nil if it did.
-    package var interruption: Interruption?
+    var interruption: Interruption?
     /// Facts that only the daemon knows; nil if it does not report them.
-    package var diagnosis: ControlDiagnosis?
+    var diagnosis: ControlDiagnosis?
     /// The apps here; nil if the daemon does not report them.
-    package var apps: [ControlApp]?
+    var apps: [ControlApp]?
     /// Facts about the machine.
-    package var machine: MachineFacts
-
-    /// Creates facts with these values.
-    package init(
-        status: ControlStatus? = nil, unreachable: String? = nil, interruption: Interruption? = nil,
-        diagnosis: ControlDiagnosis? = nil, apps: [ControlApp]? = nil, machine: MachineFacts = MachineFacts()
-    ) {
-        self.status = status
-        self.unreachable = unreachable
-        self.interruption = interruption
-        self.diagnosis = diagnosis
-        self.apps = apps
-        self.machine = machine
-    }
+    var machine = MachineFacts()
 }

@@ -1,7 +1,7 @@
-package import HandoffTransfer
+import HandoffTransfer
 
 /// The content of a file, or why it could not be read.
-package enum FileFact: Sendable, Equatable {
+enum FileFact: Sendable, Equatable {
     /// The file does not exist.
     case missing
     /// The file exists but cannot be read.
@@ -20,46 +20,46 @@ package enum FileFact: Sendable, Equatable {
 }
 
 /// Facts about the machine, from world-readable files.
-package struct MachineFacts: Sendable {
+struct MachineFacts: Sendable {
     /// `/etc/avahi/avahi-daemon.conf`.
-    package var avahiConfiguration = FileFact.missing
+    var avahiConfiguration = FileFact.missing
     /// True if Avahi's daemon is running.
-    package var avahiRuns = false
+    var avahiRuns = false
     /// The active firewall, or the one whose rules are loaded at boot.
-    package var firewall: Firewall?
+    var firewall: Firewall?
     /// `/proc/net/route`: the interfaces with IPv4 routes.
-    package var routes = FileFact.missing
+    var routes = FileFact.missing
     /// `/proc/net/if_inet6`: the interfaces with an IPv6 address.
-    package var addresses = FileFact.missing
+    var addresses = FileFact.missing
     /// The MTU of interfaces in use, in bytes.
-    package var packetSizes: [String: Int] = [:]
+    var packetSizes: [String: Int] = [:]
     /// `/proc/net/tcp` and `/proc/net/tcp6`.
-    package var tcp: [FileFact] = []
+    var tcp: [FileFact] = []
     /// `/proc/net/udp` and `/proc/net/udp6`.
-    package var udp: [FileFact] = []
+    var udp: [FileFact] = []
     /// True if the kernel's clock is synchronised; nil if unknown.
-    package var clockIsSynchronized: Bool?
+    var clockIsSynchronized: Bool?
     /// `/proc/sys/user/max_user_namespaces`.
-    package var namespaceLimit = FileFact.missing
+    var namespaceLimit = FileFact.missing
     /// `/proc/sys/kernel/unprivileged_userns_clone`; not in all kernels.
-    package var namespaceClone = FileFact.missing
+    var namespaceClone = FileFact.missing
     /// `/proc/sys/kernel/apparmor_restrict_unprivileged_userns`; not in all kernels.
-    package var namespaceAppArmor = FileFact.missing
+    var namespaceAppArmor = FileFact.missing
     /// True if the browser extension is installed.
-    package var hasBrowserExtension = false
+    var hasBrowserExtension = false
     /// Browsers in which the extension works, by package name.
-    package var browsers: [String] = []
+    var browsers: [String] = []
     /// Browsers in a sandbox that blocks their extensions from programs outside it, as `firefox
     /// (Snap)`.
-    package var sandboxedBrowsers: [String] = []
+    var sandboxedBrowsers: [String] = []
     /// Problems in `browser.conf` files, because of which no page is offered.
-    package var pageExclusionProblems: [String] = []
+    var pageExclusionProblems: [String] = []
 
     /// Leftovers of interrupted transfers and of apps that were killed.
-    package var leftovers = Leftovers.Found()
+    var leftovers = Leftovers.Found()
 
     /// Creates facts about a machine of which nothing is known.
-    package init() {}
+    init() {}
 }
 
 /// The network interfaces of the machine, from the kernel's tables (proc(5)).
@@ -82,13 +82,13 @@ enum MachineInterfaces {
 }
 
 /// Parses `/proc/net/tcp` and similar tables (proc_pid_net(5)).
-package enum SocketTable {
+enum SocketTable {
     /// The states of receiving sockets: TCP_LISTEN, and TCP_CLOSE for UDP sockets without a peer.
     private static let receiving: Set<String> = ["0A", "07"]
 
     /// Returns whether a socket in any of the tables receives on a port; nil if no table can be
     /// read.
-    package static func listens(on port: UInt16, in tables: [FileFact]) -> Bool? {
+    static func listens(on port: UInt16, in tables: [FileFact]) -> Bool? {
         let texts = tables.compactMap(\.content)
         guard !texts.isEmpty else { return nil }
         return texts.contains { text in

@@ -1,39 +1,24 @@
-package import LoopIO
+import LoopIO
 
 /// The source of user input: a terminal, or a program that writes to standard input. A value of
 /// closures, so that tests can provide input.
 package struct Keyboard {
     /// Receives each key pressed.
-    package typealias KeyReport = (Result<TerminalKey, Errno>) -> Void
+    typealias KeyReport = (Result<TerminalKey, Errno>) -> Void
     /// Receives the line without its terminator; nil at the end of input.
-    package typealias Reply = (Result<[UInt8]?, Errno>) -> Void
+    typealias Reply = (Result<[UInt8]?, Errno>) -> Void
 
     /// True if standard input is a terminal, so that the user can be prompted.
-    package let isTerminal: Bool
+    let isTerminal: Bool
     /// Starts to read a line from the terminal. Releasing the returned object cancels it.
-    package let ask: (TerminalLine.Form, EventLoop, @escaping Reply) throws(Errno) -> AnyObject
+    let ask: (TerminalLine.Form, EventLoop, @escaping Reply) throws(Errno) -> AnyObject
     /// Starts to read single keys without echo. Releasing the returned object cancels it.
     let keys: (EventLoop, @escaping KeyReport) throws(Errno) -> AnyObject
     /// Reads a line of a standard input that is not a terminal, blocking; nil at its end.
-    package let readLine: () throws(Errno) -> [UInt8]?
+    let readLine: () throws(Errno) -> [UInt8]?
     /// Reads available bytes up to a limit, or none at the end of input. For a thread that may
     /// block.
-    let readSome: @Sendable (Int) throws -> [UInt8]
-
-    package init(
-        isTerminal: Bool, ask: @escaping (TerminalLine.Form, EventLoop, @escaping Reply) throws(Errno) -> AnyObject,
-        keys: @escaping (EventLoop, @escaping KeyReport) throws(Errno) -> AnyObject,
-        readLine: @escaping () throws(Errno) -> [UInt8]?,
-        readSome: @escaping @Sendable (Int) throws -> [UInt8] = { limit in
-            try StandardInput.readSome(limit: limit)
-        }
-    ) {
-        self.isTerminal = isTerminal
-        self.ask = ask
-        self.keys = keys
-        self.readLine = readLine
-        self.readSome = readSome
-    }
+    var readSome: @Sendable (Int) throws -> [UInt8] = { limit in try StandardInput.readSome(limit: limit) }
 
     /// The maximum length of a line read from a pipe, in bytes: more than any code, link or
     /// passphrase.

@@ -1,10 +1,10 @@
 /// Formats sizes and rates.
-package enum ByteText {
+enum ByteText {
     private static let units = ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"]
 
     /// Formats `512 bytes`, `1.5 KiB`, `12.0 MiB`, with powers of 1024 (IEC 80000-13) and one
     /// decimal digit.
-    package static func text(_ bytes: Int64) -> String {
+    static func text(_ bytes: Int64) -> String {
         guard bytes >= 1024 else { return bytes == 1 ? "1 byte" : "\(max(0, bytes)) bytes" }
         var unit = 0
         var size = bytes
@@ -22,7 +22,7 @@ package enum ByteText {
     }
 
     /// Formats `12.0 MiB/s`.
-    package static func rate(_ bytesPerSecond: Int64) -> String { "\(text(bytesPerSecond))/s" }
+    static func rate(_ bytesPerSecond: Int64) -> String { "\(text(bytesPerSecond))/s" }
 }
 
 /// Formats how long ago something happened.

@@ -16,7 +16,7 @@ package struct ColumnTable {
         rows.append(cells)
     }
 
-    package var isEmpty: Bool { rows.isEmpty }
+    var isEmpty: Bool { rows.isEmpty }
 
     /// The minimum width of a column in a narrow table, unless its heading is wider.
     private static let minWidth = 8

@@ -1,4 +1,4 @@
-package import HandoffJSON
+import HandoffJSON
 import LoopIO
 
 /// The output of a command. A value of closures, so that tests can collect what a terminal would
@@ -11,17 +11,17 @@ package struct Console {
     /// Writes binary data to standard output. For a thread that may block.
     let writeBytes: @Sendable ([UInt8]) throws -> Void
     /// True if standard output is a terminal, which must not get secrets or endless lines.
-    package let outputIsTerminal: Bool
+    let outputIsTerminal: Bool
     /// True if standard error is a terminal, where progress can be shown.
-    package let diagnosticsAreTerminal: Bool
+    let diagnosticsAreTerminal: Bool
     /// True if text on a terminal can be emphasised with colours.
     private let hasColors: Bool
     /// The width of standard output for graphics, in columns; nil if it is not a terminal or shows
     /// only text.
-    package let graphicColumns: Int?
+    let graphicColumns: Int?
     /// Returns the width of standard error for a status line, in columns; nil if a status line is
     /// not possible.
-    package let statusColumns: () -> Int?
+    let statusColumns: () -> Int?
 
     package init(
         outputIsTerminal: Bool, diagnosticsAreTerminal: Bool, hasColors: Bool = false, graphicColumns: Int? = nil,
@@ -40,13 +40,13 @@ package struct Console {
     }
 
     /// Writes results. The text includes its line terminators.
-    package func write(_ text: String) { output(text) }
+    func write(_ text: String) { output(text) }
 
     /// Writes one result as a line.
-    package func line(_ text: String) { output(text + "\n") }
+    func line(_ text: String) { output(text + "\n") }
 
     /// Writes a table, limited to the width of a terminal.
-    package func write(_ table: ColumnTable) {
+    func write(_ table: ColumnTable) {
         var lines = table.lines(fitting: graphicColumns)
         if let heading = lines.first { lines[0] = emphasize(heading, .strong) }
         output(lines.map { $0 + "\n" }.joined())
@@ -63,10 +63,10 @@ package struct Console {
     }
 
     /// Writes one JSON object as a line, with `version` first.
-    package func line(_ object: JSONObject) { lines([object]) }
+    func line(_ object: JSONObject) { lines([object]) }
 
     /// Writes JSON objects as lines, each with `version` first.
-    package func lines(_ objects: [JSONObject]) {
+    func lines(_ objects: [JSONObject]) {
         guard !objects.isEmpty else { return }
         output(objects.map { JSONLine.text($0) + "\n" }.joined())
     }

@@ -1,5 +1,5 @@
 /// The emphasis of a word on a terminal with colours.
-package enum Emphasis: Sendable {
+enum Emphasis: Sendable {
     /// A table heading or a selected line.
     case strong
     /// No problem.

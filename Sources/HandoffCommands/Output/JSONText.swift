@@ -5,7 +5,7 @@ import HandoffModel
 package enum JSONLine {
     /// The version of all objects printed with `--json`. It increases when a field is removed or
     /// changes its meaning.
-    package static let version: Int64 = 1
+    static let version: Int64 = 1
 
     /// Returns the object on one line, without a line terminator, with `version` as its first
     /// member.

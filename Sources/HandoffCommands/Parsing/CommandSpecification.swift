@@ -5,9 +5,9 @@ package struct CommandSpecification: Sendable {
     /// The words of the name: `["account", "create"]`.
     package let words: [String]
     /// The operands, in the order of the usage line.
-    package let operands: [Operand]
+    let operands: [Operand]
     /// The number of operands the command accepts.
-    package let operandCount: ClosedRange<Int>
+    let operandCount: ClosedRange<Int>
     /// One line of help, in lower case, without a period.
     package let summary: String
     /// The command's own options. The global options are added to every command.
@@ -20,7 +20,7 @@ package struct CommandSpecification: Sendable {
 
     /// - Parameter operandCount: nil for the number that `operands` shows. A command that validates
     ///   the number itself accepts others.
-    package init(
+    init(
         words: [String], operands: [Operand] = [], operandCount: ClosedRange<Int>? = nil, summary: String,
         options: [OptionSpecification] = [], details: String = "", example: String
     ) {
@@ -55,21 +55,21 @@ package struct CommandSpecification: Sendable {
 }
 
 /// One operand of a command, as shown in its usage line.
-package struct Operand: Sendable, Equatable {
-    package let placeholder: Placeholder
+struct Operand: Sendable, Equatable {
+    let placeholder: Placeholder
     /// The number of words that it can stand for.
-    package let count: ClosedRange<Int>
+    let count: ClosedRange<Int>
 
     /// `TYPE`
-    package static func one(_ placeholder: Placeholder) -> Operand { Operand(placeholder: placeholder, count: 1...1) }
+    static func one(_ placeholder: Placeholder) -> Operand { Operand(placeholder: placeholder, count: 1...1) }
 
     /// `[ID]`
-    package static func optional(_ placeholder: Placeholder) -> Operand {
+    static func optional(_ placeholder: Placeholder) -> Operand {
         Operand(placeholder: placeholder, count: 0...1)
     }
 
     /// `TYPE...`, or `[FILE]...` if there may be none.
-    package static func several(_ placeholder: Placeholder, _ count: ClosedRange<Int>) -> Operand {
+    static func several(_ placeholder: Placeholder, _ count: ClosedRange<Int>) -> Operand {
         Operand(placeholder: placeholder, count: count)
     }
 

@@ -4,7 +4,7 @@ import LoopIO
 /// All commands, in the order shown in help.
 package struct CommandTable: Sendable {
     /// The result of looking up the first words of a command line.
-    package enum Entry: Sendable {
+    enum Entry: Sendable {
         /// A complete command name.
         case command(any Command.Type)
         /// The first word of several commands.
@@ -15,7 +15,7 @@ package struct CommandTable: Sendable {
 
     package let commands: [any Command.Type]
 
-    package init(_ commands: [any Command.Type]) {
+    init(_ commands: [any Command.Type]) {
         self.commands = commands
     }
 
@@ -38,13 +38,13 @@ package struct CommandTable: Sendable {
     ])
 
     /// Looks up a command or group by its words.
-    package func find(_ words: [String]) -> Entry {
+    func find(_ words: [String]) -> Entry {
         if let command = commands.first(where: { $0.specification.words == words }) { return .command(command) }
         return commands.contains { $0.specification.words.starts(with: words) } ? .group : .none
     }
 
     /// Returns the second words of a group's commands.
-    package func subcommands(of group: String) -> [String] {
+    func subcommands(of group: String) -> [String] {
         commands.compactMap { command in
             let words = command.specification.words
             return words.count == 2 && words[0] == group ? words[1] : nil

@@ -1,31 +1,31 @@
-package import HandoffModel
-package import LoopIO
+import HandoffModel
+import LoopIO
 
 /// An invalid command line. Ends the program with exit status 2.
 package struct UsageError: Error, Equatable, Sendable {
     /// The problem, as a lower-case fragment without a period.
     package let message: String
     /// The command whose help describes the correct usage; nil for the overview.
-    package let command: String?
+    let command: String?
 
     private init(_ message: String, command: String? = nil) {
         self.message = message
         self.command = command
     }
 
-    package static func noCommand() -> UsageError {
+    static func noCommand() -> UsageError {
         UsageError("no command given")
     }
 
-    package static func unknownCommand(_ word: String, suggestion: String?) -> UsageError {
+    static func unknownCommand(_ word: String, suggestion: String?) -> UsageError {
         UsageError("unknown command '\(word)'" + didYouMean(suggestion))
     }
 
-    package static func missingSubcommand(of group: String, choices: [String]) -> UsageError {
+    static func missingSubcommand(of group: String, choices: [String]) -> UsageError {
         UsageError("'\(group)' needs one of: \(choices.joined(separator: ", "))", command: group)
     }
 
-    package static func unknownSubcommand(_ word: String, of group: String, suggestion: String?) -> UsageError {
+    static func unknownSubcommand(_ word: String, of group: String, suggestion: String?) -> UsageError {
         UsageError("unknown command '\(group) \(word)'" + didYouMean(suggestion), command: group)
     }
 
@@ -46,38 +46,38 @@ package struct UsageError: Error, Equatable, Sendable {
         }
     }
 
-    package static func misplacedOption(_ option: String) -> UsageError {
+    static func misplacedOption(_ option: String) -> UsageError {
         UsageError("option '\(option)' must follow the command; only --socket and --json can precede it")
     }
 
-    package static func missingValue(_ option: OptionSpecification, command: String?) -> UsageError {
+    static func missingValue(_ option: OptionSpecification, command: String?) -> UsageError {
         UsageError("option '\(option.name)' needs a value: \(option.synopsis)", command: command)
     }
 
-    package static func missingZone(_ address: StaticAddress, command: String) -> UsageError {
+    static func missingZone(_ address: StaticAddress, command: String) -> UsageError {
         UsageError("address '\(address.text)' has no interface: \(address.zoneAdvice)", command: command)
     }
 
-    package static func missingOperand(_ specification: CommandSpecification) -> UsageError {
+    static func missingOperand(_ specification: CommandSpecification) -> UsageError {
         let operands = specification.operands.map(\.synopsis).joined(separator: " ")
         return UsageError("'\(specification.name)' needs \(operands)", command: specification.name)
     }
 
-    package static func extraOperand(_ operand: String, _ specification: CommandSpecification) -> UsageError {
+    static func extraOperand(_ operand: String, _ specification: CommandSpecification) -> UsageError {
         UsageError("'\(specification.name)' does not take '\(operand)'", command: specification.name)
     }
 
-    package static func badValue(_ value: String, of what: String, expected: String, command: String) -> UsageError {
+    static func badValue(_ value: String, of what: String, expected: String, command: String) -> UsageError {
         UsageError("\(what) '\(value)' is not \(expected)", command: command)
     }
 
     /// A URL that cannot be offered as a page.
-    package static func notAPage(_ url: String, of what: String, why: WebURL.Problem, command: String) -> UsageError {
+    static func notAPage(_ url: String, of what: String, why: WebURL.Problem, command: String) -> UsageError {
         UsageError("\(what) '\(shortened(url))' cannot be offered as a page: \(why)", command: command)
     }
 
     /// A file URL where a path is expected.
-    package static func fileURL(_ url: String, command: String) -> UsageError {
+    static func fileURL(_ url: String, command: String) -> UsageError {
         UsageError("'\(shortened(url))' is a file URL; use the path of the file instead", command: command)
     }
 
@@ -86,27 +86,27 @@ package struct UsageError: Error, Equatable, Sendable {
         text.utf8.count > 200 ? text.prefix(utf8Count: 200) + "…" : text
     }
 
-    package static func emptyValue(of what: String) -> UsageError {
+    static func emptyValue(of what: String) -> UsageError {
         UsageError("\(what) is empty")
     }
 
-    package static func conflict(_ first: String, _ second: String, command: String) -> UsageError {
+    static func conflict(_ first: String, _ second: String, command: String) -> UsageError {
         UsageError("\(first) and \(second) cannot be used together", command: command)
     }
 
     /// An option that has no effect without another one.
-    package static func missing(_ needed: String, for option: String, command: String) -> UsageError {
+    static func missing(_ needed: String, for option: String, command: String) -> UsageError {
         UsageError("\(option) needs \(needed)", command: command)
     }
 
     /// An invalid value, with the location and reason.
-    package static func malformed(_ what: String, why: String, command: String) -> UsageError {
+    static func malformed(_ what: String, why: String, command: String) -> UsageError {
         UsageError("\(what): \(why)", command: command)
     }
 
     /// A code given as an argument, which every user of the machine can read. The message does not
     /// repeat it.
-    package static func codeAsArgument() -> UsageError {
+    static func codeAsArgument() -> UsageError {
         UsageError(
             "the code cannot be an argument: other users of this machine could read it, and the shell saves it; "
                 + "run 'handoffctl join' and type the code when prompted", command: "join")

@@ -1,16 +1,16 @@
-package import HandoffClient
+import HandoffClient
 import HandoffJSON
-package import LoopIO
+import LoopIO
 
 /// The environment of a running command: its output, its connections to the daemon, and its end.
 /// Used only on the loop's thread.
 package final class CommandContext {
-    package let console: Console
+    let console: Console
     /// True if results and errors are JSON.
-    package let json: Bool
+    let json: Bool
     /// The control socket of the daemon.
-    package let socketPath: String
-    package let loop: EventLoop
+    let socketPath: String
+    let loop: EventLoop
     /// True if the process runs only this command, so that it may drop privileges permanently.
     let ownsProcess: Bool
     /// The source of user input.
@@ -34,7 +34,7 @@ package final class CommandContext {
     /// - Parameters:
     ///   - ownsProcess: true if the process runs only this command.
     ///   - onFinish: called once when the command has ended; the program then stops the loop.
-    package init(
+    init(
         console: Console, keyboard: Keyboard, json: Bool, socketPath: String, loop: EventLoop,
         ownsProcess: Bool = false, onFinish: @escaping () -> Void
     ) {
@@ -48,7 +48,7 @@ package final class CommandContext {
     }
 
     /// Ends the command. Only the first call has an effect.
-    package func finish(_ status: ExitStatus) {
+    func finish(_ status: ExitStatus) {
         guard self.status == nil else { return }
         self.status = status
         interruptHandler = nil
@@ -61,20 +61,20 @@ package final class CommandContext {
     }
 
     /// Ends the command with a failure and reports it on standard error.
-    package func fail(_ failure: CommandFailure) {
+    func fail(_ failure: CommandFailure) {
         guard status == nil else { return }
         console.writeFailure(failure, json: json)
         finish(failure.status)
     }
 
     /// Keeps an object alive until the command ends.
-    package func keep(_ thing: Any) {
+    func keep(_ thing: Any) {
         kept.append(thing)
     }
 
     /// Connects to the daemon and passes on the connection. Fails the command if that is
     /// impossible.
-    package func connect(orElse cleanUp: () -> Void = {}, _ then: (ControlClient) -> Void) {
+    func connect(orElse cleanUp: () -> Void = {}, _ then: (ControlClient) -> Void) {
         let client: ControlClient
         do {
             client = try ControlClient(path: socketPath, loop: loop)
@@ -90,7 +90,7 @@ package final class CommandContext {
     /// Sends one request, shows its result, and ends the command. A timeout is reported like an
     /// unreachable daemon.
     /// - Parameter refused: handles a failure instead of ending the command.
-    package func request<Value>(
+    func request<Value>(
         _ call: (ControlClient, @escaping (Result<Value, ClientError>) -> Void) -> Void,
         present: @escaping (Value) -> Void,
         refused: ((CommandFailure) -> Void)? = nil
@@ -118,7 +118,7 @@ package final class CommandContext {
 
     /// Sets a handler for SIGHUP, SIGINT and SIGTERM. A command without one is ended by the signal
     /// itself, which closes its connections and so cancels its requests.
-    package func onInterrupt(_ handler: @escaping () -> Void) {
+    func onInterrupt(_ handler: @escaping () -> Void) {
         interruptHandler = handler
         guard !watchesSignals else { return }
         watchesSignals = true
@@ -144,31 +144,31 @@ package final class CommandContext {
     }
 
     /// Calls the handler once after a delay, unless the command ends first.
-    package func after(_ delay: Duration, _ handler: @escaping () -> Void) {
+    func after(_ delay: Duration, _ handler: @escaping () -> Void) {
         keep(loop.timer(after: delay, handler: handler))
     }
 
     /// Writes a message to standard error that is neither a result nor a failure. With `--json`, it
     /// is an object with the field `note`, so that every line can be parsed.
-    package func note(_ text: String) {
+    func note(_ text: String) {
         guard !json else { return console.writeDiagnostics(JSONLine.text(["note": .string(text)]) + "\n") }
         console.writeDiagnostics("\(console.emphasizeDiagnostics("handoffctl:", .strong)) \(text)\n")
     }
 
     /// Writes a message, and the remedy on a line of its own.
-    package func note(_ text: String, remedy: String) {
+    func note(_ text: String, remedy: String) {
         guard !json else { return note("\(text): \(remedy)") }
         note("\(text)\n  \(remedy)")
     }
 
     /// Reports that the daemon stopped. Called once each time.
-    package func noteDaemonStopped() {
+    func noteDaemonStopped() {
         note("the daemon stopped; resuming when it is back")
     }
 }
 
 /// The signals by which a user, a terminal or a service manager interrupts a command.
-package enum Interrupts {
+enum Interrupts {
     /// SIGHUP, SIGINT and SIGTERM.
-    package static let numbers: [Int32] = [1, 2, 15]
+    static let numbers: [Int32] = [1, 2, 15]
 }

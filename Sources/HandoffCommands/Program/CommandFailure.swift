@@ -1,24 +1,24 @@
-package import HandoffClient
+import HandoffClient
 import HandoffControl
-package import HandoffJSON
+import HandoffJSON
 import HandoffModel
 import HandoffTransfer
 import LoopIO
 
 /// The failure of a command, as reported to the caller. All messages for failures are in this file
 /// and in `CommandFailure+….swift`.
-package struct CommandFailure: Error, Equatable, Sendable {
+struct CommandFailure: Error, Equatable, Sendable {
     /// The program's exit status.
-    package let status: ExitStatus
+    let status: ExitStatus
     /// A stable name for the kind of failure, for `--json`.
-    package let name: String
+    let name: String
     /// The failed operation, its subject, and the reason, as a lower-case fragment without a
     /// period.
-    package let message: String
+    let message: String
     /// The next steps, one per line.
-    package let advice: [String]
+    let advice: [String]
     /// Additional fields for `--json`: the parameters of the daemon's error.
-    package let details: JSONObject
+    let details: JSONObject
 
     init(
         _ status: ExitStatus, _ name: String, _ message: String, advice: [String] = [], details: JSONObject = [:]
@@ -31,13 +31,13 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// The command line is invalid.
-    package init(_ error: UsageError) {
+    init(_ error: UsageError) {
         let topic = error.command.map { " \($0)" } ?? ""
         self.init(.wrongUsage, "WrongUsage", error.message, advice: ["see: handoffctl help\(topic)"])
     }
 
     /// A request to the daemon failed.
-    package init(_ error: ClientError) {
+    init(_ error: ClientError) {
         switch error {
         case .notReachable(let path, let reason):
             self.init(
@@ -119,30 +119,30 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// A file of the user cannot be used.
-    package static func file(_ action: String, _ path: String, why: String) -> CommandFailure {
+    static func file(_ action: String, _ path: String, why: String) -> CommandFailure {
         CommandFailure(.failed, "FileFailed", "cannot \(action) \(path): \(why)")
     }
 
     /// A secret would be written to a terminal.
-    package static func secretToTerminal() -> CommandFailure {
+    static func secretToTerminal() -> CommandFailure {
         CommandFailure(
             .wrongUsage, "WrongUsage", "the account file is a secret and cannot be written to a terminal",
             advice: ["name a file, or redirect the output"])
     }
 
     /// The daemon ended the transfer of an account file before it was complete.
-    package static func incompleteExport() -> CommandFailure {
+    static func incompleteExport() -> CommandFailure {
         CommandFailure(
             .failed, "IncompleteExport", "the daemon sent an incomplete account file", advice: ["see its log"])
     }
 
     /// The daemon refused an account file.
-    package static func importRefused(name: String, message: String) -> CommandFailure {
+    static func importRefused(name: String, message: String) -> CommandFailure {
         CommandFailure(.failed, name, message, advice: name == "AccountExists" ? [leaveFirst] : [])
     }
 
     /// The account file was accepted, but no member has admitted this device yet.
-    package static func notJoined(missing: String) -> CommandFailure {
+    static func notJoined(missing: String) -> CommandFailure {
         CommandFailure(
             .failed, "NotJoined", "not joined yet: \(missing)",
             advice: [
@@ -152,7 +152,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// The daemon ended the activity: it expired or was withdrawn.
-    package static func withdrawn() -> CommandFailure {
+    static func withdrawn() -> CommandFailure {
         CommandFailure(.failed, "Withdrawn", "the daemon withdrew the activity")
     }
 
@@ -166,7 +166,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// A command of the user cannot be started.
-    package static func spawn(why: String) -> CommandFailure {
+    static func spawn(why: String) -> CommandFailure {
         CommandFailure(.failed, "SpawnFailed", "cannot start /bin/sh: \(why)")
     }
 
@@ -176,7 +176,7 @@ package struct CommandFailure: Error, Equatable, Sendable {
     }
 
     /// A system call failed unexpectedly.
-    package static func system(_ action: String, why: String) -> CommandFailure {
+    static func system(_ action: String, why: String) -> CommandFailure {
         CommandFailure(.failed, "SystemFailed", "cannot \(action): \(why)")
     }
 
@@ -205,7 +205,7 @@ extension Console {
 extension CommandFailure {
     /// Returns the lines for standard error: text, or one JSON object.
     /// - Parameter program: the prefix of the first line of text.
-    package func text(json: Bool, program: String = "handoffctl:") -> String {
+    func text(json: Bool, program: String = "handoffctl:") -> String {
         guard json else {
             let lines = ["\(program) \(VisibleText.escape(message))"] + advice.map { "  \(VisibleText.escape($0))" }
             return lines.joined(separator: "\n") + "\n"

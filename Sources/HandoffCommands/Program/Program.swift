@@ -1,24 +1,18 @@
 import HandoffControl
 import HandoffJSON
 import HandoffModel
-package import LoopIO
+import LoopIO
 
 /// `handoffctl`, from its arguments to its exit status.
 package enum Program {
     /// The environment variables and the user that the program uses.
     package struct Environment {
         /// `$HANDOFF_SOCKET`.
-        package let socket: String?
+        let socket: String?
         /// `$XDG_RUNTIME_DIR`.
-        package let runtimeDirectory: String?
+        let runtimeDirectory: String?
         /// The user whose runtime folder is used.
-        package let userID: UInt32
-
-        package init(socket: String?, runtimeDirectory: String?, userID: UInt32) {
-            self.socket = socket
-            self.runtimeDirectory = runtimeDirectory
-            self.userID = userID
-        }
+        let userID: UInt32
 
         /// The environment of this process.
         package static var ofProcess: Environment {
@@ -29,7 +23,7 @@ package enum Program {
     }
 
     /// The result of starting a command line.
-    package enum Start {
+    enum Start {
         /// It has ended, successfully or with a usage error.
         case ended(ExitStatus)
         /// Its command continues while the loop runs.
@@ -66,7 +60,7 @@ package enum Program {
     ///   - ownsProcess: true if the process does nothing else, so that the command may drop
     ///     privileges permanently.
     ///   - onFinish: called when a running command has ended.
-    package static func start(
+    static func start(
         _ arguments: [String], _ environment: Environment, _ console: Console, _ keyboard: Keyboard,
         on loop: EventLoop, ownsProcess: Bool = false, onFinish: @escaping () -> Void
     ) -> Start {
@@ -103,7 +97,7 @@ package enum Program {
 
     /// Returns the daemon's socket: from the option, else the environment, else the user's runtime
     /// folder.
-    package static func socketPath(_ option: String?, _ environment: Environment) -> String {
+    static func socketPath(_ option: String?, _ environment: Environment) -> String {
         if let option { return option }
         if let socket = environment.socket, !socket.isEmpty { return socket }
         return SocketPath.control(runtimeDirectory: environment.runtimeDirectory, userID: environment.userID)
@@ -113,7 +107,7 @@ package enum Program {
 /// The name and version of this program.
 package enum ProgramVersion {
     /// The name used for attachments and messages.
-    package static let program = "handoffctl"
+    static let program = "handoffctl"
     /// The version of the package.
     package static let number = Version.number
 }

@@ -45,16 +45,16 @@ final class ReceiveSession {
     private var watch: LoopTimer?
     private var isInterrupted = false
     /// Receives the result instead of ending the command.
-    private weak var delegate: (any ReceiveSessionDelegate)?
+    private weak var handler: HandleSession?
 
-    /// - Parameter delegate: receives the result; nil ends the command with it.
+    /// - Parameter handler: receives the result; nil ends the command with it.
     /// - Throws: `CommandFailure` if the content cannot be stored.
     init(
-        _ request: ReceiveRequest, _ context: CommandContext, delegate: (any ReceiveSessionDelegate)? = nil
+        _ request: ReceiveRequest, _ context: CommandContext, handler: HandleSession? = nil
     ) throws(CommandFailure) {
         self.request = request
         self.context = context
-        self.delegate = delegate
+        self.handler = handler
         lastProgress = context.loop.now
         do throws(TransferFailure) {
             destination = try Destination(
@@ -254,7 +254,7 @@ final class ReceiveSession {
         self.header = header
         position = offset
         if isFirst {
-            delegate?.receivingBegan()
+            handler?.receivingBegan()
             lastProgress = context.loop.now
             began = (lastProgress, offset)
         }
@@ -333,13 +333,13 @@ final class ReceiveSession {
             for line in missing.lines { context.note("missing: \(line)") }
             return fail(.incomplete(received.path, missing))
         }
-        guard let delegate else { return context.finish(.done) }
-        delegate.received(received.path)
+        guard let handler else { return context.finish(.done) }
+        handler.received(received.path)
     }
 
     private func fail(_ failure: CommandFailure) {
-        guard let delegate else { return context.fail(failure) }
-        delegate.receivingFailed(failure)
+        guard let handler else { return context.fail(failure) }
+        handler.receivingFailed(failure)
     }
 
     /// Ends without the content: with a failure, or interrupted.

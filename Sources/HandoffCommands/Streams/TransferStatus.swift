@@ -1,21 +1,16 @@
 import HandoffJSON
-package import HandoffModel
+import HandoffModel
 import LoopIO
 
 /// Shows the progress of transfers on the last line of a terminal, or calls back about once a
 /// second.
-package final class TransferStatus {
+final class TransferStatus {
     /// The progress of one transfer, in bytes of its content.
-    package struct Progress: Equatable {
+    struct Progress: Equatable {
         /// The number of bytes transferred.
-        package var position: Int64
+        var position: Int64
         /// The total number of bytes; nil if unknown.
-        package var size: Int64?
-
-        package init(position: Int64, size: Int64?) {
-            self.position = position
-            self.size = size
-        }
+        var size: Int64?
     }
 
     /// The interval of updates on a terminal.
@@ -75,7 +70,7 @@ package final class TransferStatus {
     func clear() { line.clear() }
 
     /// Returns the line for these transfers.
-    package static func text(_ verb: String, _ transfers: [Progress], rate: Int64?) -> String {
+    static func text(_ verb: String, _ transfers: [Progress], rate: Int64?) -> String {
         let position = transfers.reduce(0) { $0 + $1.position }
         let sizes = transfers.compactMap(\.size)
         let size = sizes.count == transfers.count ? sizes.reduce(0, +) : nil
@@ -117,17 +112,17 @@ package final class TransferStatus {
 }
 
 /// Measures the rate of a transfer over the last seconds.
-package struct TransferMeter {
+struct TransferMeter {
     /// The time after which samples no longer count.
     private static let window = Duration.seconds(5)
 
     private var samples: [(at: MonotonicInstant, position: Int64)] = []
 
     /// Creates a meter without samples.
-    package init() {}
+    init() {}
 
     /// Adds a sample. A position below the last one restarts the measurement.
-    package mutating func add(_ position: Int64, at now: MonotonicInstant) {
+    mutating func add(_ position: Int64, at now: MonotonicInstant) {
         if let last = samples.last, last.position > position { samples = [] }
         samples.append((now, position))
         // Keep one sample from before the window, so that there is always an interval.
@@ -135,7 +130,7 @@ package struct TransferMeter {
     }
 
     /// The number of bytes per second; nil until it can be measured.
-    package var rate: Int64? {
+    var rate: Int64? {
         guard let first = samples.first, let last = samples.last else { return nil }
         let (seconds, attoseconds) = first.at.duration(to: last.at).components
         let milliseconds = seconds * 1000 + attoseconds / 1_000_000_000_000_000

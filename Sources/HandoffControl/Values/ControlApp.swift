@@ -30,13 +30,13 @@ package struct ControlApp: ControlValue {
     /// Its name for users.
     package var name: String
     /// The source of the app's declaration.
-    package var source: ReplyWord<Source>
+    var source: ReplyWord<Source>
     /// The file that declares it.
     package var file: String?
     /// The types that it continues.
     package var types: [String]
     /// Its team.
-    package var team: String?
+    var team: String?
     /// The web sites that it claims, as written.
     package var domains: [String]
     /// True if it is attached.

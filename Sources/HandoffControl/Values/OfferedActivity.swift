@@ -20,7 +20,7 @@ package struct OfferedActivity: DirectControlValue {
     /// True if continuation streams may be requested.
     package var streams: Bool
     /// The web page, known only after the activity was continued.
-    package var webpageURL: String?
+    var webpageURL: String?
     /// True if there is a web page.
     package var hasWebpageURL: Bool
     /// Seconds since it became current there.

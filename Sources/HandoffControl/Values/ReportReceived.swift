@@ -22,7 +22,7 @@ package struct ReportReceivedRequest: ControlRequest {
     /// The path where it is saved: absolute, without NUL.
     package var path: String?
     /// Why it is not saved.
-    package var failure: String?
+    var failure: String?
 
     package init(session: String, device: DeviceID, activity: ActivityID, _ end: ReceivedEnd) {
         self.session = session

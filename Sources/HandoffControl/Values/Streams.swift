@@ -59,7 +59,7 @@ package struct AwaitStreamReply: ControlValue {
 /// transferred.
 package struct StreamEndedError: ControlValue {
     /// Number of bytes transferred.
-    package var moved: Int
+    var moved: Int
     /// The outcome of the stream.
     package var outcome: StreamOutcome
     /// Why, as a fragment for users.

@@ -6,9 +6,9 @@ package struct TypeVersions: ControlValue {
     /// The type, which is also declared in the list of types.
     package var type: ActivityType
     /// The first version.
-    package var minimumVersion: AppVersion?
+    var minimumVersion: AppVersion?
     /// The last version.
-    package var maximumVersion: AppVersion?
+    var maximumVersion: AppVersion?
 
     /// Creates the versions of a type.
     package init(type: ActivityType, _ range: VersionRange) {

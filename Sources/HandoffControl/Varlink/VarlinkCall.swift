@@ -7,7 +7,7 @@ package struct VarlinkCall: Sendable, Equatable {
     /// The parameters by name.
     package var parameters: JSONObject
     /// True if no reply may be sent.
-    package var oneway: Bool
+    var oneway: Bool
     /// True if several replies are allowed.
     package var more: Bool
     /// True if the connection becomes a raw stream after the reply.
@@ -64,10 +64,6 @@ package struct VarlinkCall: Sendable, Equatable {
 package struct VarlinkCallID: Hashable, Sendable, Comparable {
     /// Increases from 1 in the order of the calls.
     package let number: UInt64
-
-    package init(number: UInt64) {
-        self.number = number
-    }
 
     package static func < (left: VarlinkCallID, right: VarlinkCallID) -> Bool {
         left.number < right.number

@@ -11,13 +11,13 @@ package struct VarlinkService: Sendable {
     package static let methodNotFound = "org.varlink.service.MethodNotFound"
     /// The error for a method that the interface defines but the service does not implement; field
     /// `method`.
-    package static let methodNotImplemented = "org.varlink.service.MethodNotImplemented"
+    static let methodNotImplemented = "org.varlink.service.MethodNotImplemented"
     /// The error for a parameter that is missing or has the wrong type; field `parameter`, a path.
     package static let invalidParameter = "org.varlink.service.InvalidParameter"
     /// The error for a client without permission.
     package static let permissionDenied = "org.varlink.service.PermissionDenied"
     /// The error for a call without `more` to a method that requires it.
-    package static let expectedMore = "org.varlink.service.ExpectedMore"
+    static let expectedMore = "org.varlink.service.ExpectedMore"
 
     /// The version reported by `GetInfo`.
     package let version: String

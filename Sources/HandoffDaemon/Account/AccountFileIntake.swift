@@ -57,7 +57,7 @@ package final class AccountFileIntake {
     }
 
     /// Overwrites all received bytes.
-    package func clear() {
+    func clear() {
         secret.clear()
         content.clear()
     }

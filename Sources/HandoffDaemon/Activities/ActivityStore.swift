@@ -66,7 +66,7 @@ package struct ActivityStore: Sendable {
     /// limit.
     package static let maxPerSession = 64
     /// The maximum number of activities of all sessions together, to bound the daemon's memory.
-    package static let maximum = 4096
+    static let maximum = 4096
     /// The maximum size of all payloads together in bytes. Apps in a sandbox may publish too.
     package static let maxBytes = 64 * 1024 * 1024
     /// The share of one app in both limits, over all of its processes and sessions, so that others
@@ -79,14 +79,14 @@ package struct ActivityStore: Sendable {
     private static let slowness = 8
 
     /// The configured interval between periodic save requests, 15 s by default.
-    package var usualInterval: Duration
+    var usualInterval: Duration
     /// Whether deferrable work is delayed to save power.
     package var savesPower = false
     /// The interval between periodic save requests in force.
-    package var refreshInterval: Duration { savesPower ? usualInterval * Self.slowness : usualInterval }
+    var refreshInterval: Duration { savesPower ? usualInterval * Self.slowness : usualInterval }
     /// The time for which an activity without an expiration date stays on offer after its owner's
     /// last update; nil: without limit.
-    package var lifetime: Duration?
+    var lifetime: Duration?
     private var entries: [ActivityID: LocalActivity] = [:]
     private var byOffer: [ActivityID: ActivityID] = [:]
     /// The number of uses of all activities so far.

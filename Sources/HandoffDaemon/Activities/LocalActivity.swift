@@ -10,41 +10,41 @@ package struct LocalActivity: Sendable {
     /// The handle that the owner uses.
     package let id: ActivityID
     /// The attachment that owns the activity. The activity ends with it.
-    package let session: SessionID
+    let session: SessionID
     /// The app that the activity counts for.
-    package let group: ClientGroup
+    let group: ClientGroup
     /// The app as named in the payload.
-    package let origin: PayloadOrigin
+    let origin: PayloadOrigin
     /// The device that the activity is sent to; nil if it is offered to all.
-    package let recipient: DeviceID?
+    let recipient: DeviceID?
     /// The size of the encoded payload in bytes, as it is sent.
-    package var bytes: Int
+    var bytes: Int
     /// Whether the owner can answer save requests. A publisher without a session of its own cannot.
-    package let answersSaves: Bool
+    let answersSaves: Bool
     /// Whether save requests are sent to the owner only when another device continues the activity.
-    package let savesOnContinue: Bool
+    let savesOnContinue: Bool
     /// The content of the owner's last update, without local paths.
-    package var content: ActivityContent
+    var content: ActivityContent
     /// Whether the owner has unsaved changes that were not requested yet
     /// (`NSUserActivity.needsSave`).
-    package var needsSave: Bool
+    var needsSave: Bool
     /// The number of the activity's last use among all uses: when it was published, or became
     /// current.
-    package var lastUse: UInt64
+    var lastUse: UInt64
     /// The time of the owner's last update. Without updates the activity ends after a while, unless
     /// it has an expiration date.
-    package var lastUpdate: MonotonicInstant?
+    var lastUpdate: MonotonicInstant?
     /// The id of the offer and the time at which the activity became current; nil while it is not.
     /// The id is invalid after withdrawal: an activity that becomes current again is offered under
     /// a new id.
     package var offer: (id: ActivityID, since: MonotonicInstant)?
     /// Whether it was ever on offer. The handle is the id of the first offer only.
-    package var wasOffered = false
+    var wasOffered = false
     /// The time of the pending save request; nil if none is pending.
-    package var saveRequested: MonotonicInstant?
+    var saveRequested: MonotonicInstant?
     /// The time of the owner's last answer to a save request. The next periodic request is due one
     /// refresh interval later.
-    package var lastSave: MonotonicInstant?
+    var lastSave: MonotonicInstant?
 
     /// Returns the offer as it is announced at `now`; nil while there is none.
     func localOffer(now: MonotonicInstant) -> LocalOffer? {

@@ -7,35 +7,6 @@ import HandoffModel
 import HandoffProtocol
 import LoopIO
 
-/// Provides the daemon's state to `AppService`, and receives the events of apps. On the daemon's
-/// loop.
-protocol AppServiceDelegate: AnyObject {
-    /// The streams of continuations.
-    var streams: StreamService { get }
-    /// Returns whether the app with this id may publish and continue.
-    func isEnabled(_ app: String) -> Bool
-    /// The reason why the activities of the app with this id are not offered; nil while it may
-    /// publish.
-    func restriction(of app: String) -> String?
-    /// The reason why an activity of a type is not offered now to one device, or to all; nil if it
-    /// may be.
-    func restriction(of type: ActivityType, to recipient: DeviceID?) -> String?
-    /// Returns the other device of the account that matches a name or the beginning of an id.
-    func recipient(_ text: String) throws(ActivityError) -> DeviceID
-    /// The local offers have changed.
-    func ownOffersChanged()
-    /// The set of attached handlers has changed, and with it the app that would open an offer.
-    func handlersChanged()
-    /// An app has attached, or changed its declared types.
-    func sessionContinues(_ session: AppSession)
-    /// An attachment ended.
-    func sessionEnded(_ session: AppSession)
-    /// A handler answered a `continue` event. Returns whether a continuation waited for it.
-    func answered(_ continuation: ContinuationID, by session: SessionID, handled: Bool) -> Bool
-    /// An app reports the outcome of an item that it received from another device.
-    func received(_ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd)
-}
-
 /// The app interface (`dev.handoff1`): attachments, activities, and the replies to events. Lives on
 /// the daemon's loop.
 final class AppService {
@@ -51,7 +22,7 @@ final class AppService {
     var payloadLimit: Int
     private let wallClock: any WallClock
     /// Weak because an app can reply during shutdown.
-    private weak var delegate: (any AppServiceDelegate)?
+    private weak var core: DaemonCore?
     private(set) var store: ActivityStore
     private(set) var registry = AppRegistry()
     private lazy var saves = SaveRequests(loop: loop, timeout: times.saveAnswer) { [unowned self] in
@@ -61,7 +32,7 @@ final class AppService {
 
     init(
         loop: EventLoop, log: Logger, times: ActivityTimes, payloadLimit: Int, wallClock: any WallClock,
-        delegate: any AppServiceDelegate
+        core: DaemonCore
     ) {
         self.loop = loop
         self.log = log
@@ -69,7 +40,7 @@ final class AppService {
         self.times = times
         self.payloadLimit = payloadLimit
         self.wallClock = wallClock
-        self.delegate = delegate
+        self.core = core
         store = ActivityStore(refreshInterval: times.refresh, lifetime: times.lifetime)
     }
 
@@ -113,10 +84,10 @@ final class AppService {
             case .answerSave: try change(call, answersSave: true)
             case .answerContinue: try answerContinue(call)
             case .reportReceived: try reportReceived(call)
-            case .openStream: try delegate?.streams.open(call)
-            case .passFile: try delegate?.streams.passFile(call)
-            case .shareMemory: try delegate?.streams.shareMemory(call)
-            case .awaitStream: try delegate?.streams.await(call)
+            case .openStream: try core?.streams.open(call)
+            case .passFile: try core?.streams.passFile(call)
+            case .shareMemory: try core?.streams.shareMemory(call)
+            case .awaitStream: try core?.streams.await(call)
             }
         } catch {
             call.fail(error)
@@ -134,14 +105,14 @@ final class AppService {
         return store.all.map { activity in
             let app = registry.session(activity.session)?.app ?? ""
             let reason: String? =
-                if let restriction = delegate?.restriction(of: app) {
+                if let restriction = core?.restriction(of: app) {
                     restriction
                 } else if activity.offer == nil {
                     "it is not current"
                 } else if !activity.content.isEligibleForHandoff {
                     "its app restricts it to this device"
                 } else {
-                    delegate?.restriction(of: activity.content.type, to: activity.recipient)
+                    core?.restriction(of: activity.content.type, to: activity.recipient)
                 }
             let age = activity.offer.map { Double($0.since.duration(to: now).components.seconds) }
             return PublishedActivity(
@@ -154,13 +125,13 @@ final class AppService {
     func withdraw(_ id: ActivityID) throws(ActivityStore.Refusal) {
         let id = store.offered(id)?.id ?? id
         apply(try store.withdraw(id))
-        delegate?.streams.activityWithdrawn(id)
+        core?.streams.activityWithdrawn(id)
     }
 
     /// The wall clock in seconds since 2001-01-01 UTC, the epoch of the dates of activities.
     private var appleSeconds: Double { wallClock.secondsSince1970 - 978_307_200 }
 
-    private func isEnabled(_ app: String) -> Bool { delegate?.isEnabled(app) ?? false }
+    private func isEnabled(_ app: String) -> Bool { core?.isEnabled(app) ?? false }
 
     /// Returns the activity on offer under an id.
     func offered(_ offer: ActivityID) -> LocalActivity? {
@@ -232,8 +203,8 @@ final class AppService {
         add(session, call)
         session.send(.attached(session: session.id))
         log.debug("App attached", ["app": session.app, "types": "\(session.types.count)"])
-        if !session.types.isEmpty { delegate?.handlersChanged() }
-        if isEnabled(session.app) { delegate?.sessionContinues(session) }
+        if !session.types.isEmpty { core?.handlersChanged() }
+        if isEnabled(session.app) { core?.sessionContinues(session) }
     }
 
     private func declare(_ call: ControlCall) throws {
@@ -245,8 +216,8 @@ final class AppService {
         guard session.types != types else { return }
         session.types = types
         log.debug("App declared types", ["app": session.app, "types": "\(types.count)"])
-        delegate?.handlersChanged()
-        if isEnabled(session.app) { delegate?.sessionContinues(session) }
+        core?.handlersChanged()
+        if isEnabled(session.app) { core?.sessionContinues(session) }
     }
 
     private static func checked(
@@ -281,8 +252,8 @@ final class AppService {
         let mine = store.activities(of: session.id)
         apply(store.endSession(session.id))
         for id in mine { saves.end(id) }
-        delegate?.sessionEnded(session)
-        if !session.types.isEmpty { delegate?.handlersChanged() }
+        core?.sessionEnded(session)
+        if !session.types.isEmpty { core?.handlersChanged() }
         log.debug("App detached", ["app": session.app])
     }
 
@@ -324,8 +295,8 @@ final class AppService {
 
     /// The device that an activity is sent to. Never nil, because nil would offer it to all.
     private func recipient(_ text: String) throws -> DeviceID {
-        guard let delegate else { throw ActivityError.invalid(field: "to", message: "the daemon is stopping") }
-        return try delegate.recipient(text)
+        guard let core else { throw ActivityError.invalid(field: "to", message: "the daemon is stopping") }
+        return try core.recipient(text)
     }
 
     /// `Update` and `AnswerSave`: applies a change, and replies with advice for the developer.
@@ -378,7 +349,7 @@ final class AppService {
         call.reply([:])
         apply(effects)
         saves.end(id)
-        if !keepsStreams { delegate?.streams.activityWithdrawn(id) }
+        if !keepsStreams { core?.streams.activityWithdrawn(id) }
     }
 
     private func answerContinue(_ call: ControlCall) throws {
@@ -386,7 +357,7 @@ final class AppService {
         let session = try self.session(try fields.text("session"))
         let text = try fields.text("continuation")
         let handled: Bool = try fields.value("handled")
-        guard let id = ContinuationID(hex: text), delegate?.answered(id, by: session.id, handled: handled) ?? false
+        guard let id = ContinuationID(hex: text), core?.answered(id, by: session.id, handled: handled) ?? false
         else {
             throw CallError.noSuchContinuation(text)
         }
@@ -399,7 +370,7 @@ final class AppService {
         // The user can open the reported path, so an app in a sandbox must not choose it.
         try Self.requireOwnProgram(call, for: "a report of a received file", as: session.app)
         if let end = report.end {
-            delegate?.received(report.activity, from: report.device, by: session.app, end)
+            core?.received(report.activity, from: report.device, by: session.app, end)
         }
         call.reply([:])
     }
@@ -424,7 +395,7 @@ final class AppService {
                 registry.session(activity.session)?.send(.save(id))
                 saves.begin(id)
             case .offersChanged:
-                delegate?.ownOffersChanged()
+                core?.ownOffersChanged()
             case .withdrawn(let id, let session):
                 registry.session(session)?.send(.withdrawn(id))
                 saves.end(id)

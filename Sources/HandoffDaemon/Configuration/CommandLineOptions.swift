@@ -13,7 +13,7 @@ package struct CommandLineOptions: Sendable, Equatable {
     package var appSocket: String?
 
     /// True if the daemon uses the desktop: installed apps, notifications and sessions.
-    package var hasDesktop = true
+    var hasDesktop = true
 
     /// The settings, which override the environment and files. Their values have been validated.
     package var settings: [ConfigurationEntry] = []

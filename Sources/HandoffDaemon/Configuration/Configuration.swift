@@ -1,5 +1,5 @@
-package import HandoffModel
-package import HandoffProtocol
+import HandoffModel
+import HandoffProtocol
 package import LoopIO
 
 /// The values of the settings of the daemon. The initial values are the defaults. `Setting.all`
@@ -24,7 +24,7 @@ package struct Configuration: Sendable, Equatable {
     package var interfaces: [String] = []
 
     /// The networks in which this device is discoverable.
-    package var networks: NetworkPolicy = .all
+    var networks: NetworkPolicy = .all
 
     /// The advertised part of activities on this device, and the method.
     package var advertise: AdvertisePolicy = .all
@@ -33,7 +33,7 @@ package struct Configuration: Sendable, Equatable {
     package var titles = true
 
     /// Devices to connect to at a fixed address, in addition to those discovered.
-    package var peers: [StaticAddress] = []
+    var peers: [StaticAddress] = []
 
     /// The maximum payload of an activity published here, in bytes of its encoded form.
     package var payloadLimit = Limits.payloadDefault
@@ -50,26 +50,26 @@ package struct Configuration: Sendable, Equatable {
     package var activityLifetime: Duration? = .seconds(86_400)
 
     /// The time for which offers of other devices remain valid without being renewed.
-    package var receiverLifetime: Duration = .seconds(600)
+    var receiverLifetime: Duration = .seconds(600)
 
     /// The delays after which a locked or idle session stops advertising activities.
-    package var sessionDelays = SessionDelays()
+    var sessionDelays = SessionDelays()
 
     /// True if the desktop shows offers of other devices.
-    package var notifications = true
+    var notifications = true
 
     /// The lowest level of logged messages.
     package var logLevel: LogLevel = .notice
 
     /// The rate at which reserved values are sent. Not a user setting: `HANDOFF_GREASE=always` is
     /// for tests.
-    package var grease = Grease.Rate.never
+    var grease = Grease.Rate.never
 
     package init() {}
 
     /// Returns the settings that differ from an earlier configuration and only take effect when the
     /// daemon restarts.
-    package func settingsForNextStart(since former: Configuration) -> [Setting] {
+    func settingsForNextStart(since former: Configuration) -> [Setting] {
         Setting.all.filter { $0.applies == .atNextStart && !$0.isEqual(in: self, and: former) }
     }
 }

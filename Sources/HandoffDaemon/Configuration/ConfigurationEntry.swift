@@ -1,7 +1,7 @@
 /// A setting with its source, for error messages.
 package struct ConfigurationEntry: Sendable, Equatable {
     /// The source of a setting.
-    package enum Origin: Sendable, Equatable, CustomStringConvertible {
+    enum Origin: Sendable, Equatable, CustomStringConvertible {
         /// A line of a file, counted from 1.
         case file(path: String, line: Int)
 
@@ -11,7 +11,7 @@ package struct ConfigurationEntry: Sendable, Equatable {
         /// A command-line option, with its dashes.
         case option(String)
 
-        package var description: String {
+        var description: String {
             switch self {
             case .file(let path, let line): "\(path):\(line)"
             case .variable(let name): "environment variable \(name)"
@@ -20,16 +20,10 @@ package struct ConfigurationEntry: Sendable, Equatable {
         }
     }
 
-    package let setting: Setting
+    let setting: Setting
 
     /// The value without surrounding spaces. Empty means the default.
-    package let value: String
+    let value: String
 
-    package let origin: Origin
-
-    package init(setting: Setting, value: String, origin: Origin) {
-        self.setting = setting
-        self.value = value
-        self.origin = origin
-    }
+    let origin: Origin
 }

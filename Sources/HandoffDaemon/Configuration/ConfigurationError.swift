@@ -6,7 +6,7 @@ package struct ConfigurationError: Error, Sendable, Equatable, CustomStringConve
     package let place: String
 
     /// The error, and the allowed values.
-    package let message: String
+    let message: String
 
     package var description: String { "\(place): \(message)" }
 

@@ -7,10 +7,10 @@ package enum ConfigurationFile {
     package static let byteLimit = 64 * 1024
 
     /// The maximum length of a line in bytes.
-    package static let lineByteLimit = 1024
+    static let lineByteLimit = 1024
 
     /// The allowed headings. They are optional and do not change the meaning of keys.
-    package static let sections = Setting.Section.allCases.map(\.rawValue)
+    static let sections = Setting.Section.allCases.map(\.rawValue)
 
     /// Parses the settings of a file, in order. Does not validate values.
     ///

@@ -9,12 +9,12 @@ package struct ConfigurationLoader: Sendable {
 
     /// The file named on the command line, which must exist; nil means the user's and the system's
     /// files, if they exist.
-    package let file: String?
+    let file: String?
 
     /// The settings of the command line, which take precedence over all others.
-    package let options: [ConfigurationEntry]
+    let options: [ConfigurationEntry]
 
-    package let environment: [String: String]
+    let environment: [String: String]
 
     private let read: Reader
 
@@ -47,7 +47,7 @@ package struct ConfigurationLoader: Sendable {
     }
 
     /// The files to read, in ascending order of precedence.
-    package var paths: [String] {
+    var paths: [String] {
         if let file { return [file] }
         var paths = [Self.systemFile]
         // A relative XDG path must be ignored (XDG Base Directory Specification).
@@ -60,10 +60,10 @@ package struct ConfigurationLoader: Sendable {
     }
 
     /// The file for all users of the machine.
-    package static let systemFile = "/etc/handoff/handoffd.conf"
+    static let systemFile = "/etc/handoff/handoffd.conf"
 
     /// The user's file, relative to the configuration folder.
-    package static let userFile = "handoff/handoffd.conf"
+    static let userFile = "handoff/handoffd.conf"
 
     /// Returns the settings of the environment, ordered by key. Lists are separated by commas.
     private func variables() throws(ConfigurationError) -> [ConfigurationEntry] {

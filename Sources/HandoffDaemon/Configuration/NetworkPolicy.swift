@@ -1,6 +1,6 @@
 /// The networks in which this device is discoverable. The raw values are used in the configuration
 /// file.
-package enum NetworkPolicy: String, Sendable, CaseIterable {
+enum NetworkPolicy: String, Sendable, CaseIterable {
     /// All networks.
     case all
 

@@ -4,14 +4,28 @@ import LoopIO
 /// values.
 package struct OptionError: Error, Sendable, Equatable, CustomStringConvertible {
     /// The option and its error.
-    package let message: String
-
-    private init(message: String) {
-        self.message = message
-    }
+    let message: String
 
     package var description: String { message + " (see handoffd --help)" }
 
+    static func unexpectedWord(_ word: String) -> OptionError {
+        OptionError(message: "unexpected argument '\(ConfigurationError.shown(word))': handoffd accepts only options")
+    }
+
+    static func repeatedOption(_ option: String) -> OptionError {
+        OptionError(message: "option \(option) was given twice")
+    }
+
+    static func emptyPath(_ option: String) -> OptionError {
+        OptionError(message: "option \(option) needs a non-empty path")
+    }
+
+    static func invalidValue(_ error: ConfigurationError) -> OptionError {
+        OptionError(message: error.description)
+    }
+}
+
+extension OptionError {
     /// An option that the scanner cannot accept.
     init(_ error: ArgumentError) {
         switch error {
@@ -30,21 +44,5 @@ package struct OptionError: Error, Sendable, Equatable, CustomStringConvertible 
         case .unexpectedValue(let option): self.init(message: "option \(option) takes no value")
         case .repeatedOption(let option): self = .repeatedOption(option)
         }
-    }
-
-    static func unexpectedWord(_ word: String) -> OptionError {
-        OptionError(message: "unexpected argument '\(ConfigurationError.shown(word))': handoffd accepts only options")
-    }
-
-    static func repeatedOption(_ option: String) -> OptionError {
-        OptionError(message: "option \(option) was given twice")
-    }
-
-    static func emptyPath(_ option: String) -> OptionError {
-        OptionError(message: "option \(option) needs a non-empty path")
-    }
-
-    static func invalidValue(_ error: ConfigurationError) -> OptionError {
-        OptionError(message: error.description)
     }
 }

@@ -4,7 +4,7 @@ internal import LoopIO
 /// Reads the administrator's policy: all `*.conf` files of a folder, in name order. Blocks while
 /// the file system does, so use it only at start and on SIGHUP.
 package struct PolicyLoader: Sendable {
-    package static let systemFolder = "/etc/handoff/policy.d"
+    static let systemFolder = "/etc/handoff/policy.d"
     /// The maximum number of files.
     static let maxFiles = 256
 

@@ -27,10 +27,10 @@ package struct Setting: Sendable {
     package let summary: String
 
     /// The allowed values, as the end of an error message.
-    package let allowed: String
+    let allowed: String
 
     /// True if the setting may be given several times. Each adds a value.
-    package let isRepeatable: Bool
+    let isRepeatable: Bool
 
     /// The default as it is written in the file; empty if there is no text for it.
     package var defaultText: String { formatDefault() }
@@ -90,20 +90,20 @@ package struct Setting: Sendable {
     }
 
     /// Returns the setting with a key, or nil.
-    package static func named(_ key: String) -> Setting? { all.first { $0.key == key } }
+    static func named(_ key: String) -> Setting? { all.first { $0.key == key } }
 
     /// The environment variable of this setting, such as `HANDOFFD_LOG_LEVEL`.
-    package var variable: String {
+    var variable: String {
         Self.variablePrefix + String(key.uppercased().map { character in character == "-" ? "_" : character })
     }
 
     /// The prefix of all variables of settings.
-    package static let variablePrefix = "HANDOFFD_"
+    static let variablePrefix = "HANDOFFD_"
 
     /// Sets this setting from text. An empty text restores the default.
     ///
     /// - Returns: false if the value is not allowed. The configuration is unchanged in that case.
-    package func apply(_ text: String, to configuration: inout Configuration) -> Bool {
+    func apply(_ text: String, to configuration: inout Configuration) -> Bool {
         guard !text.isEmpty else {
             reset(in: &configuration)
             return true
@@ -112,10 +112,10 @@ package struct Setting: Sendable {
     }
 
     /// Restores the default of the setting.
-    package func reset(in configuration: inout Configuration) { copy(Configuration(), &configuration) }
+    func reset(in configuration: inout Configuration) { copy(Configuration(), &configuration) }
 
     /// Returns whether the setting has the same value in both configurations.
-    package func isEqual(in one: Configuration, and other: Configuration) -> Bool { isEqual(one, other) }
+    func isEqual(in one: Configuration, and other: Configuration) -> Bool { isEqual(one, other) }
 }
 
 extension Setting: Hashable {

@@ -1,7 +1,7 @@
 /// Parses the values of settings. Each function returns nil for invalid or out-of-range text.
-package enum ValueText {
+enum ValueText {
     /// Parses a decimal number without sign, in `range`.
-    package static func integer(_ bytes: some Collection<UInt8>, in range: ClosedRange<Int>) -> Int? {
+    static func integer(_ bytes: some Collection<UInt8>, in range: ClosedRange<Int>) -> Int? {
         guard !bytes.isEmpty else { return nil }
         var value = 0
         for byte in bytes {
@@ -15,7 +15,7 @@ package enum ValueText {
     }
 
     /// Parses `yes` or `no`.
-    package static func truth(_ text: String) -> Bool? {
+    static func truth(_ text: String) -> Bool? {
         switch text {
         case "yes": true
         case "no": false
@@ -24,7 +24,7 @@ package enum ValueText {
     }
 
     /// Parses a duration with its unit, such as `500 ms`, `15 s`, `10 min` or `1 h`, in `range`.
-    package static func duration(_ text: String, in range: ClosedRange<Duration>) -> Duration? {
+    static func duration(_ text: String, in range: ClosedRange<Duration>) -> Duration? {
         guard let (count, unit) = countAndUnit(text) else { return nil }
         let milliseconds: Int
         switch unit {
@@ -41,7 +41,7 @@ package enum ValueText {
     }
 
     /// Parses a number of bytes, such as `65536`, `64 KiB` or `1 MiB`, in `range`.
-    package static func byteCount(_ text: String, in range: ClosedRange<Int>) -> Int? {
+    static func byteCount(_ text: String, in range: ClosedRange<Int>) -> Int? {
         guard let (count, unit) = countAndUnit(text) else { return nil }
         let size: Int
         switch unit {
@@ -70,7 +70,7 @@ package enum ValueText {
     }
 
     /// Validates a display name: 1 to `limit` bytes, no control characters, no space at either end.
-    package static func displayName(_ text: String, limit: Int) -> String? {
+    static func displayName(_ text: String, limit: Int) -> String? {
         let isPlain = text.unicodeScalars.allSatisfy { scalar in
             scalar.properties.generalCategory != .control && scalar.properties.generalCategory != .lineSeparator
                 && scalar.properties.generalCategory != .paragraphSeparator
@@ -81,7 +81,7 @@ package enum ValueText {
 
     /// Validates the name of a network interface: 1 to 15 bytes (IFNAMSIZ less one), as the kernel
     /// accepts them.
-    package static func interfaceName(_ text: String) -> String? {
+    static func interfaceName(_ text: String) -> String? {
         let isName = text.utf8.allSatisfy { byte in
             (0x21...0x7E).contains(byte) && byte != UInt8(ascii: "/") && byte != UInt8(ascii: ":")
         }

@@ -73,7 +73,7 @@ package struct ContinuationMachine: Sendable {
     }
 
     /// The current recipient of the activity.
-    package private(set) var recipient: Recipient
+    private(set) var recipient: Recipient
     private var state = State.idle
     private var callerListens = true
 
@@ -83,13 +83,13 @@ package struct ContinuationMachine: Sendable {
     }
 
     /// Whether the outcome is known.
-    package var hasEnded: Bool {
+    var hasEnded: Bool {
         if case .ended = state { return true }
         return false
     }
 
     /// Whether an app was started for it that has not attached yet.
-    package var awaitsApp: Bool {
+    var awaitsApp: Bool {
         switch state {
         case .fetching, .awaitingApp: recipient == .started
         case .idle, .choosing, .deciding, .opening, .ended: false
@@ -97,7 +97,7 @@ package struct ContinuationMachine: Sendable {
     }
 
     /// Whether the browser is being started.
-    package var isOpening: Bool {
+    var isOpening: Bool {
         if case .opening = state { return true }
         return false
     }
@@ -260,7 +260,7 @@ package struct ContinuationMachine: Sendable {
     }
 
     /// Handles the removal of the origin. Everything it has sent or will send is ignored.
-    package mutating func originRemoved(_ failure: HandoffFailure) -> [Action] {
+    mutating func originRemoved(_ failure: HandoffFailure) -> [Action] {
         // As at the deadline, a handler that expects a payload is notified of the failure.
         deadlinePassed(failure)
     }

@@ -11,7 +11,7 @@ import LoopIO
 ///
 /// One window and one attempt to join exist at a time. Each belongs to the call that started it,
 /// and ends with its connection.
-final class PairingService: InviterDelegate, JoinerDelegate {
+final class PairingService {
     private let loop: EventLoop
     private let log: Logger
     /// The name of this device in the account that it joins.
@@ -55,14 +55,16 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         window = (inviter, call)
         log.notice("A pairing window opens", ["port": "\(inviter.port)", "automatic": "\(isAutomatic)"])
         call.onClosed = { [weak inviter] in inviter?.cancel(.cancelledHere) }
-        inviter.delegate = self
+        inviter.service = self
         inviter.open()
     }
 
+    /// Reports progress of the window to its caller.
     func inviter(_ inviter: Inviter, tells event: PairEvent) {
         window?.call.replyContinuing(event.json)
     }
 
+    /// Called once, when the window has ended.
     func inviter(_ inviter: Inviter, ended result: Result<PairingDevice, PairingFailure>) {
         let call = window?.call
         window = nil
@@ -100,14 +102,16 @@ final class PairingService: InviterDelegate, JoinerDelegate {
         attempt = (joiner, call)
         log.notice("Joining an account")
         call.onClosed = { [weak joiner] in joiner?.cancel(.cancelledHere) }
-        joiner.delegate = self
+        joiner.service = self
         joiner.start()
     }
 
+    /// Reports progress of the attempt to its caller.
     func joiner(_ joiner: Joiner, tells event: JoinEvent) {
         attempt?.call.replyContinuing(event.json)
     }
 
+    /// Called once, when the attempt has ended.
     func joiner(_ joiner: Joiner, ended result: Result<Joiner.Joined, PairingFailure>) {
         let call = attempt?.call
         attempt = nil

@@ -1,64 +1,58 @@
 import HandoffAccount
-package import HandoffControl
+import HandoffControl
 import HandoffHandlers
-package import HandoffJSON
-package import HandoffModel
+import HandoffJSON
+import HandoffModel
 
 /// An error reply of one of our interfaces: its full name and its parameters. Contains all error
 /// messages of the interfaces.
-package struct CallError: Error {
+struct CallError: Error {
     /// The qualified name, as the interface files declare it.
-    package let name: String
+    let name: String
     /// The parameters that the interface files declare for it.
-    package let parameters: JSONObject
-
-    /// Creates an error reply for which there is no function below.
-    package init(name: String, parameters: JSONObject) {
-        self.name = name
-        self.parameters = parameters
-    }
+    let parameters: JSONObject
 
     /// A method of the app interface requires `more`.
-    package static let expectedMore = CallError(name: AppErrorName.expectedMore.rawValue, parameters: [:])
+    static let expectedMore = CallError(name: AppErrorName.expectedMore.rawValue, parameters: [:])
 
     /// A method of the app interface requires `upgrade`.
-    package static let expectedUpgrade = CallError(name: AppErrorName.expectedUpgrade.rawValue, parameters: [:])
+    static let expectedUpgrade = CallError(name: AppErrorName.expectedUpgrade.rawValue, parameters: [:])
 
     /// No stream with this id is open or waits for the caller.
-    package static func noSuchStream(_ stream: StreamID) -> CallError {
+    static func noSuchStream(_ stream: StreamID) -> CallError {
         CallError(name: AppErrorName.noSuchStream.rawValue, parameters: ["stream": .string(stream.hex)])
     }
 
     /// A stream cannot be opened.
-    package static func streamFailed(_ failure: HandoffFailure) -> CallError {
+    static func streamFailed(_ failure: HandoffFailure) -> CallError {
         CallError(name: AppErrorName.streamFailed.rawValue, parameters: parameters(of: failure))
     }
 
     /// A descriptor passed with `PassFile` is unusable.
-    package static func invalidDescriptor(_ message: String) -> CallError {
+    static func invalidDescriptor(_ message: String) -> CallError {
         CallError(name: AppErrorName.invalidDescriptor.rawValue, parameters: ["message": .string(message)])
     }
 
     /// The direction of a stream is past the position at which a file should start.
-    package static func positionPassed(_ position: UInt64) -> CallError {
+    static func positionPassed(_ position: UInt64) -> CallError {
         CallError(
             name: AppErrorName.positionPassed.rawValue, parameters: ["position": .integer(Int64(clamping: position))])
     }
 
     /// A passed file could not be read or written.
-    package static func fileFailed(moved: Int64, _ message: String) -> CallError {
+    static func fileFailed(moved: Int64, _ message: String) -> CallError {
         CallError(
             name: AppErrorName.fileFailed.rawValue,
             parameters: ["moved": .integer(moved), "message": .string(message)])
     }
 
     /// No session with this id belongs to the connection.
-    package static func noSuchSession(_ session: String) -> CallError {
+    static func noSuchSession(_ session: String) -> CallError {
         CallError(name: AppErrorName.noSuchSession.rawValue, parameters: ["session": .string(session)])
     }
 
     /// A sandboxed process claims to be another app than the one whose sandbox it is in.
-    package static func notThisApp(_ app: String, actual: String) -> CallError {
+    static func notThisApp(_ app: String, actual: String) -> CallError {
         CallError(
             name: AppErrorName.notThisApp.rawValue,
             parameters: [
@@ -67,7 +61,7 @@ package struct CallError: Error {
     }
 
     /// The name that an app gives itself is not a valid app id.
-    package static func invalidApp(_ app: String) -> CallError {
+    static func invalidApp(_ app: String) -> CallError {
         CallError(
             name: AppErrorName.invalidApp.rawValue,
             parameters: [
@@ -81,13 +75,13 @@ package struct CallError: Error {
 
     /// An app claims an id or a type, or sends a report, that is reserved for the programs of
     /// Handoff.
-    package static func reserved(_ name: String, _ message: String) -> CallError {
+    static func reserved(_ name: String, _ message: String) -> CallError {
         CallError(
             name: AppErrorName.invalidApp.rawValue, parameters: ["app": .string(name), "message": .string(message)])
     }
 
     /// No known app has an id with this start.
-    package static func noSuchApp(_ identifier: String) -> CallError {
+    static func noSuchApp(_ identifier: String) -> CallError {
         CallError(
             name: ControlErrorName.noSuchApp.rawValue,
             parameters: [
@@ -98,12 +92,12 @@ package struct CallError: Error {
     }
 
     /// The session has no activity with this id.
-    package static func noSuchActivity(_ activity: String) -> CallError {
+    static func noSuchActivity(_ activity: String) -> CallError {
         CallError(name: AppErrorName.noSuchActivity.rawValue, parameters: ["activity": .string(activity)])
     }
 
     /// No activity published here has an id with this start.
-    package static func noSuchActivity(publishedHere identifier: String) -> CallError {
+    static func noSuchActivity(publishedHere identifier: String) -> CallError {
         CallError(
             name: ControlErrorName.noSuchActivity.rawValue,
             parameters: [
@@ -113,12 +107,12 @@ package struct CallError: Error {
     }
 
     /// No continuation with this id waits for the caller.
-    package static func noSuchContinuation(_ continuation: String) -> CallError {
+    static func noSuchContinuation(_ continuation: String) -> CallError {
         CallError(name: AppErrorName.noSuchContinuation.rawValue, parameters: ["continuation": .string(continuation)])
     }
 
     /// A field of an activity is not allowed.
-    package static func invalidActivity(_ error: ActivityError) -> CallError {
+    static func invalidActivity(_ error: ActivityError) -> CallError {
         CallError(
             name: AppErrorName.invalidActivity.rawValue,
             parameters: [
@@ -127,31 +121,31 @@ package struct CallError: Error {
     }
 
     /// A limit of the app interface was reached.
-    package static func limit(_ limit: String, _ message: String) -> CallError {
+    static func limit(_ limit: String, _ message: String) -> CallError {
         CallError(
             name: AppErrorName.limitExceeded.rawValue,
             parameters: ["limit": .string(limit), "message": .string(message)])
     }
 
     /// An error of the control interface whose only parameter is a message.
-    package static func control(_ name: ControlErrorName, _ message: String) -> CallError {
+    static func control(_ name: ControlErrorName, _ message: String) -> CallError {
         CallError(name: name.rawValue, parameters: ["message": .string(message)])
     }
 
     /// An error of the control interface without parameters.
-    package static func control(_ name: ControlErrorName) -> CallError {
+    static func control(_ name: ControlErrorName) -> CallError {
         CallError(name: name.rawValue, parameters: [:])
     }
 
     /// A limit of the control interface was reached.
-    package static func limitExceeded(_ limit: String, _ message: String) -> CallError {
+    static func limitExceeded(_ limit: String, _ message: String) -> CallError {
         CallError(
             name: ControlErrorName.limitExceeded.rawValue,
             parameters: ["limit": .string(limit), "message": .string(message)])
     }
 
     /// No open ticket has an id with this start.
-    package static func noSuchTicket(_ identifier: String) -> CallError {
+    static func noSuchTicket(_ identifier: String) -> CallError {
         CallError(
             name: ControlErrorName.noSuchTicket.rawValue,
             parameters: [
@@ -162,7 +156,7 @@ package struct CallError: Error {
 
     /// - Parameter candidates: ids; all equal if several devices offer an activity with the same
     ///   id.
-    package static func ambiguous(
+    static func ambiguous(
         _ identifier: String, _ candidates: [String], of things: String = "activities"
     ) -> CallError {
         let isOneID = Set(candidates).count == 1
@@ -179,7 +173,7 @@ package struct CallError: Error {
     }
 
     /// A text matches several devices.
-    package static func ambiguous(_ identifier: String, _ devices: [DeviceID], _ names: DeviceNames) -> CallError {
+    static func ambiguous(_ identifier: String, _ devices: [DeviceID], _ names: DeviceNames) -> CallError {
         let labels = devices.map { VisibleText.escape(names.fullLabel(of: $0)) }.joined(separator: ", ")
         return CallError(
             name: ControlErrorName.ambiguousIdentifier.rawValue,
@@ -190,7 +184,7 @@ package struct CallError: Error {
     }
 
     /// - Parameter reason: a more specific reason, if known.
-    package static func noSuchDevice(_ identifier: String, _ reason: String? = nil) -> CallError {
+    static func noSuchDevice(_ identifier: String, _ reason: String? = nil) -> CallError {
         CallError(
             name: ControlErrorName.noSuchDevice.rawValue,
             parameters: [
@@ -201,18 +195,18 @@ package struct CallError: Error {
     }
 
     /// A device cannot be removed together with another that has not admitted it.
-    package static func notAdmitted(_ dropped: DeviceID, by device: DeviceID) -> CallError {
+    static func notAdmitted(_ dropped: DeviceID, by device: DeviceID) -> CallError {
         .control(
             .accountRefused,
             "device \(dropped.short) was not admitted by device \(device.short); remove it separately")
     }
 
     /// No network or several networks match.
-    package static func noSuchNetwork(_ message: String) -> CallError { .control(.noSuchNetwork, message) }
+    static func noSuchNetwork(_ message: String) -> CallError { .control(.noSuchNetwork, message) }
 
     /// An address is invalid or cannot be called.
     /// - Parameter reason: a more specific reason, if known.
-    package static func invalidAddress(_ address: String, _ reason: String? = nil) -> CallError {
+    static func invalidAddress(_ address: String, _ reason: String? = nil) -> CallError {
         CallError(
             name: ControlErrorName.invalidAddress.rawValue,
             parameters: [
@@ -223,7 +217,7 @@ package struct CallError: Error {
     }
 
     /// The address was not added.
-    package static func addressNotAdded(_ address: String) -> CallError {
+    static func addressNotAdded(_ address: String) -> CallError {
         CallError(
             name: ControlErrorName.invalidAddress.rawValue,
             parameters: [
@@ -233,12 +227,12 @@ package struct CallError: Error {
     }
 
     /// The requested direction is switched off here.
-    package static func switchedOff(_ restriction: ControlRestriction) -> CallError {
+    static func switchedOff(_ restriction: ControlRestriction) -> CallError {
         CallError(name: ControlErrorName.switchedOff.rawValue, parameters: restriction.json)
     }
 
     /// A continuation has failed.
-    package static func continuationFailed(_ failure: HandoffFailure) -> CallError {
+    static func continuationFailed(_ failure: HandoffFailure) -> CallError {
         CallError(name: ControlErrorName.continuationFailed.rawValue, parameters: parameters(of: failure))
     }
 

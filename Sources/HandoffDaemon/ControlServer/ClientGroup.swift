@@ -17,7 +17,7 @@ package enum ClientGroup: Hashable, Sendable {
     case unknown
 
     /// Looks up the group of a process by reading a file below /proc.
-    package init(ofProcess process: Int32) {
+    init(ofProcess process: Int32) {
         do throws(Errno) {
             self = try MachineInfo.userUnit(ofProcess: process).map { .unit($0) } ?? .process(process)
         } catch {
@@ -28,7 +28,7 @@ package enum ClientGroup: Hashable, Sendable {
     }
 
     /// The unit, or nil for a process without one.
-    package var unit: String? {
+    var unit: String? {
         if case .unit(let unit) = self { unit } else { nil }
     }
 
@@ -36,7 +36,7 @@ package enum ClientGroup: Hashable, Sendable {
     var source: DescriptorSource { DescriptorSource(description) }
 
     /// True if its unit is that of a sandbox. A hint, not a security boundary.
-    package var isSandbox: Bool { unit.map(AppUnit.isSandbox) ?? false }
+    var isSandbox: Bool { unit.map(AppUnit.isSandbox) ?? false }
 }
 
 extension ClientGroup: CustomStringConvertible {

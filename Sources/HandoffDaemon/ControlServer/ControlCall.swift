@@ -1,6 +1,6 @@
-package import HandoffControl
+import HandoffControl
 package import HandoffJSON
-package import LoopIO
+import LoopIO
 
 /// A call of a client that waits for its reply. On the daemon's loop only.
 ///
@@ -18,15 +18,15 @@ package final class ControlCall {
     }
 
     /// The full name, such as `dev.handoff1.Attach`.
-    package let method: String
+    let method: String
     /// The parameters by name, unchecked.
-    package let parameters: JSONObject
+    let parameters: JSONObject
     /// True if `replyContinuing` may be called.
-    package let wantsMore: Bool
+    let wantsMore: Bool
     /// True if the client requests `upgrade`; then only `upgrade` or an error may answer it.
     package let wantsUpgrade: Bool
     /// The calling client.
-    package let client: ClientIdentity
+    let client: ClientIdentity
     /// Called once if the client disconnects before the last reply; immediately if it already has.
     package var onClosed: (() -> Void)? {
         didSet {
@@ -46,7 +46,7 @@ package final class ControlCall {
     }
 
     /// True if a reply can still reach the client.
-    package var isOpen: Bool {
+    var isOpen: Bool {
         if case .open = state { true } else { false }
     }
 
@@ -58,7 +58,7 @@ package final class ControlCall {
     }
 
     /// Sends a reply that others follow. Only for a call with `wantsMore`.
-    package func replyContinuing(_ parameters: JSONObject) {
+    func replyContinuing(_ parameters: JSONObject) {
         precondition(wantsMore, "a reply that continues, to a call without 'more'")
         guard case .open(let connection, let id) = state else { return }
         connection.replyContinuing(to: id, parameters)
@@ -72,7 +72,7 @@ package final class ControlCall {
     }
 
     /// Sends the standard error for invalid parameters.
-    package func fail(_ error: VarlinkError) {
+    func fail(_ error: VarlinkError) {
         guard case .invalidParameter(let path) = error else {
             return fail(VarlinkService.invalidParameter, ["parameter": ""])
         }
@@ -93,7 +93,7 @@ package final class ControlCall {
     }
 
     /// Returns the descriptors passed with the call, once. More than three count as three.
-    package func takePassed() -> [PassedFile] {
+    func takePassed() -> [PassedFile] {
         guard case .open(let connection, _) = state else { return [] }
         return connection.takePassed()
     }

@@ -3,16 +3,6 @@ import HandoffControl
 import HandoffJSON
 import LoopIO
 
-/// The server of a connection. On the daemon's loop.
-protocol ControlConnectionDelegate: AnyObject {
-    /// Serves a call.
-    func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection)
-    /// Called when the connection has ended for the server. The reason is for the log.
-    func ended(_ connection: ControlConnection, _ reason: VarlinkServerMachine.Reason)
-    /// Called when the connection has become a raw stream. `ended` follows at its end.
-    func upgraded(_ stream: UpgradedStream, of connection: ControlConnection)
-}
-
 /// One connection of a control socket. Performs the actions of its `VarlinkServerMachine`. On the
 /// daemon's loop only.
 final class ControlConnection {
@@ -21,7 +11,7 @@ final class ControlConnection {
     private let limits: ControlLimits
     private let stream: ByteStream
     /// Nil once the connection has ended.
-    private weak var delegate: (any ControlConnectionDelegate)?
+    private weak var server: ControlServer?
     private var machine = VarlinkServerMachine()
     /// Pending actions. A handler may answer while an action is performed; resulting actions are
     /// appended.
@@ -46,12 +36,12 @@ final class ControlConnection {
     /// Creates the connection of a connected socket.
     init(
         _ descriptor: consuming Descriptor, client: ClientIdentity, on loop: EventLoop, limits: ControlLimits,
-        delegate: any ControlConnectionDelegate
+        server: ControlServer
     ) throws(Errno) {
         self.client = client
         self.loop = loop
         self.limits = limits
-        self.delegate = delegate
+        self.server = server
         stream = try ByteStream(descriptor, on: loop)
         stream.onEnd = { [weak self] in
             self?.hasClientEnded = true
@@ -129,7 +119,7 @@ final class ControlConnection {
 
     private func perform(_ action: VarlinkServerMachine.Action) {
         switch action {
-        case .dispatch(let call, let id): delegate?.serve(call, id, of: self)
+        case .dispatch(let call, let id): server?.serve(call, id, of: self)
         case .send(let bytes): send(bytes)
         case .abandon: abandonCall()
         case .upgrade: handOver()
@@ -195,15 +185,15 @@ final class ControlConnection {
         writeTimer = nil
         hangUp = nil
         stream.resumeReading()
-        delegate?.upgraded(upgraded, of: self)
+        server?.upgraded(upgraded, of: self)
     }
 
     /// Called when the raw stream has ended.
     func upgradedStreamEnded() {
         upgradedStream = nil
-        let delegate = self.delegate
-        self.delegate = nil
-        delegate?.ended(self, .clientEnded)
+        let server = self.server
+        self.server = nil
+        server?.ended(self, .clientEnded)
     }
 
     private func close(_ reason: VarlinkServerMachine.Reason) {
@@ -218,9 +208,9 @@ final class ControlConnection {
         case .ended: stream.finish(within: limits.closingTimeout)
         case .clientEnded: stream.finish(within: limits.writeTimeout)
         }
-        let delegate = self.delegate
-        self.delegate = nil
-        delegate?.ended(self, reason)
+        let server = self.server
+        self.server = nil
+        server?.ended(self, reason)
     }
 
     // MARK: - Reading and timeouts
@@ -228,7 +218,7 @@ final class ControlConnection {
     /// Reads while the machine accepts calls and the client reads replies. Otherwise only watches
     /// for its disconnection.
     private func updateReading() {
-        guard delegate != nil, upgradedStream == nil else { return }
+        guard server != nil, upgradedStream == nil else { return }
         if machine.wantsInput, !isBehind {
             hangUp = nil
             stream.resumeReading()
@@ -240,7 +230,7 @@ final class ControlConnection {
     }
 
     private func armWriteTimer() {
-        guard stream.pendingWriteBytes > 0, writeTimer?.isArmed != true, delegate != nil else { return }
+        guard stream.pendingWriteBytes > 0, writeTimer?.isArmed != true, server != nil else { return }
         takenAtTimer = taken
         if let writeTimer {
             writeTimer.rearm(after: limits.writeTimeout)

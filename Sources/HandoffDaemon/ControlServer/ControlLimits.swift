@@ -3,26 +3,26 @@ package struct ControlLimits: Sendable {
     /// Maximum number of connections, excluding upgraded ones.
     package var connections = 256
     /// Maximum number of these for the app socket. The rest is reserved for the user's own tools.
-    package var appConnections = 192
+    var appConnections = 192
     /// Maximum number of connections of one unit, or of a process without one, to one of the
     /// sockets. A client that leaks connections leaves room for others.
-    package var connectionsPerGroup = 64
+    var connectionsPerGroup = 64
     /// Number of the last connections to the control socket, in total and per unit, that serve only
     /// short calls of the control interface. `status` and `doctor` thus work while apps and
     /// commands use all other connections.
-    package var connectionsForTools = 8
+    var connectionsForTools = 8
     /// Number of connections to each socket beyond these limits that are kept until their first
     /// call, which is answered with an error that names the limit.
-    package var refusedConnections = 16
+    var refusedConnections = 16
     /// Timeout for the first call of such a connection.
-    package var refusedTimeout = Duration.seconds(2)
+    var refusedTimeout = Duration.seconds(2)
     /// Maximum number of bytes waiting for a client that does not read; equal to the longest
     /// message.
-    package var waitingBytes = 1_048_576
+    var waitingBytes = 1_048_576
     /// Time after which a client that reads none of its waiting bytes is dropped.
-    package var writeTimeout = Duration.seconds(30)
+    var writeTimeout = Duration.seconds(30)
     /// Time that a client of an ended connection has to read the rest.
-    package var closingTimeout = Duration.seconds(2)
+    var closingTimeout = Duration.seconds(2)
 
     /// Creates the limits of the daemon.
     package init() {}

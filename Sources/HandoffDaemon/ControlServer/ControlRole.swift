@@ -1,4 +1,4 @@
-package import HandoffControl
+import HandoffControl
 
 /// The purpose of a socket, which determines the interfaces offered on it.
 package enum ControlRole: Sendable, Equatable {
@@ -8,7 +8,7 @@ package enum ControlRole: Sendable, Equatable {
     case app
 
     /// The interfaces of the socket, in addition to `org.varlink.service`.
-    package var interfaces: [VarlinkInterface] {
+    var interfaces: [VarlinkInterface] {
         switch self {
         case .control: HandoffInterfaces.onControlSocket
         case .app: HandoffInterfaces.onAppSocket

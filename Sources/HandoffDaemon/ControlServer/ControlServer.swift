@@ -6,7 +6,7 @@ package import LoopIO
 ///
 /// It handles introspection, unknown methods, other users and sandboxed processes itself. It passes
 /// on calls to existing methods from clients that may call them.
-package final class ControlServer: ControlConnectionDelegate {
+package final class ControlServer {
     private let loop: EventLoop
     private let log: Logger
     private let refusals: PacedLog
@@ -56,7 +56,7 @@ package final class ControlServer: ControlConnectionDelegate {
     }
 
     /// Serves the clients of a listening unix socket. The server takes ownership of it.
-    package func serve(_ listener: Listener, role: ControlRole) {
+    func serve(_ listener: Listener, role: ControlRole) {
         listeners.append(listener)
         listener.onAccept = { [weak self] descriptor, _ in self?.accept(descriptor, role: role) }
         listener.onShortage = { [log] error in
@@ -82,7 +82,7 @@ package final class ControlServer: ControlConnectionDelegate {
                 guard waiting < limits.refusedConnections else { return LocalSocket.close(descriptor) }
             }
             let connection = try ControlConnection(
-                descriptor, client: client, on: loop, limits: limits, delegate: self)
+                descriptor, client: client, on: loop, limits: limits, server: self)
             let id = ObjectIdentifier(connection)
             if let limit {
                 let timer = loop.timer(after: limits.refusedTimeout, accuracy: .milliseconds(100)) { [weak self] in
@@ -99,19 +99,19 @@ package final class ControlServer: ControlConnectionDelegate {
     }
 
     /// Accepts no more connections. Existing connections continue.
-    package func stopAccepting() {
+    func stopAccepting() {
         for listener in listeners { listener.close() }
         listeners = []
     }
 
     /// Ends every connection after the pending replies. New connections wait until ``resume()``.
-    package func pause() {
+    func pause() {
         for listener in listeners { listener.pause() }
         endConnections()
     }
 
     /// Accepts again after ``pause()``.
-    package func resume() {
+    func resume() {
         for listener in listeners { listener.resume() }
     }
 
@@ -151,11 +151,13 @@ package final class ControlServer: ControlConnectionDelegate {
         }
     }
 
+    /// Called when a connection has become a raw stream. `ended` follows at its end.
     func upgraded(_ stream: UpgradedStream, of connection: ControlConnection) {
         forget(connection)
         upgraded[ObjectIdentifier(connection)] = (connection, stream)
     }
 
+    /// Called when a connection has ended for the server. The reason is for the log.
     func ended(_ connection: ControlConnection, _ reason: VarlinkServerMachine.Reason) {
         upgraded[ObjectIdentifier(connection)] = nil
         forget(connection)
@@ -174,6 +176,7 @@ package final class ControlServer: ControlConnectionDelegate {
 
     // MARK: - Calls
 
+    /// Serves a call.
     func serve(_ call: VarlinkCall, _ id: VarlinkCallID, of connection: ControlConnection) {
         let open = ControlCall(call, id: id, client: connection.client, connection: connection)
         connection.track(open)

@@ -1,14 +1,14 @@
 import HandoffModel
 import HandoffProtocol
-package import LoopIO
+import LoopIO
 
 /// Rate-limited notices about events that clients can cause without limit. The first of a kind are
 /// written, then one a minute with the number of omitted ones. On the daemon's loop only.
-package final class PacedLog {
+final class PacedLog {
     /// Number of entries of a kind that are written without delay.
-    package static let burst: UInt64 = 8
+    static let burst: UInt64 = 8
     /// Minimum interval between later entries of a kind.
-    package static let interval = Duration.seconds(60)
+    static let interval = Duration.seconds(60)
 
     private struct Kind {
         var limit = RateLimit(every: PacedLog.interval, burst: PacedLog.burst)
@@ -22,14 +22,14 @@ package final class PacedLog {
     private var timer: LoopTimer?
 
     /// Creates a log without entries.
-    package init(loop: EventLoop, log: Logger) {
+    init(loop: EventLoop, log: Logger) {
         self.loop = loop
         self.log = log
     }
 
     /// Writes an entry or counts it as omitted.
     /// - Parameter message: the kind, a fixed sentence from a small set.
-    package func notice(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]) {
+    func notice(_ message: StaticString, _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]) {
         let message = "\(message)"
         if kinds[message, default: Kind()].limit.admit(at: loop.now) {
             return log.notice(message, fields())

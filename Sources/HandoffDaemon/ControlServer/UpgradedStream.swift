@@ -1,4 +1,4 @@
-package import HandoffStreams
+import HandoffStreams
 package import LoopIO
 
 /// The user of a control connection after an upgrade. On the daemon's loop.
@@ -88,7 +88,7 @@ package final class UpgradedStream {
 
     /// Releases the socket once all written bytes have been sent, for a loop on another thread.
     /// Only the completion is called after this, with nil if the client has disconnected.
-    package func detach(_ completion: @escaping (HandedDescriptor?) -> Void) {
+    func detach(_ completion: @escaping (HandedDescriptor?) -> Void) {
         guard isOpen else { return completion(nil) }
         stopReading()
         guard stream.pendingWriteBytes == 0 else { return detaching = completion }

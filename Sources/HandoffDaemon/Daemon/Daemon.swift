@@ -1,27 +1,21 @@
 import HandoffControl
-package import HandoffDiscovery
+import HandoffDiscovery
 import HandoffJSON
-package import HandoffModel
-package import HandoffState
-package import LoopIO
+import HandoffModel
+import HandoffState
+import LoopIO
 
 /// The daemon: one actor on one event loop, which owns all state.
 ///
 /// It adds to `DaemonCore` the parts of the process: client sockets, the service manager, and the
 /// shutdown.
-package actor Daemon {
+actor Daemon {
     /// The sockets that the process passes to its daemon.
-    package struct Sockets: ~Copyable {
+    struct Sockets: ~Copyable {
         /// A TCP and a UDP socket, bound to one port.
-        package var port: BoundPort
+        var port: BoundPort
         /// The listening unix sockets and their roles.
-        package var clients: [(listener: Listener, role: ControlRole)]
-
-        /// Open sockets, which belong to the daemon from now on.
-        package init(port: consuming BoundPort, clients: [(listener: Listener, role: ControlRole)]) {
-            self.port = port
-            self.clients = clients
-        }
+        var clients: [(listener: Listener, role: ControlRole)]
     }
 
     /// The parameters of every core. There is one core at a time. The next one follows when the
@@ -59,15 +53,15 @@ package actor Daemon {
     private var onStopped: (() -> Void)?
     private var onCoreEnded: (() -> Void)?
     /// Called when the daemon cannot continue, after an entry in the log.
-    package var onFailed: (() -> Void)?
+    var onFailed: (() -> Void)?
 
     /// The executor of the daemon: its event loop.
     // Unsafe for the compiler only: the daemon keeps its loop, so the executor outlives every job
     // of this actor.
-    package nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
+    nonisolated var unownedExecutor: UnownedSerialExecutor { unsafe loop.asUnownedSerialExecutor() }
 
     /// A daemon that has not started.
-    package init(loop: EventLoop, log: Logger) {
+    init(loop: EventLoop, log: Logger) {
         self.loop = loop
         self.log = log
     }
@@ -83,7 +77,7 @@ package actor Daemon {
     ///   discovery is off.
     /// - apps: the access to apps and to the desktop.
     /// - Throws: if descriptors or memory are exhausted.
-    package func start(
+    func start(
         _ sockets: consuming Sockets, configuration: Configuration, policy: Policy = Policy(),
         stored: StoredState, name: String,
         discovery: @escaping @Sendable () -> any Discovery, pairingDiscovery: (@Sendable () -> any Discovery)?,
@@ -112,7 +106,7 @@ package actor Daemon {
 
     /// Starts the discovery of other devices, after the service manager was notified that the
     /// daemon is ready.
-    package func startDiscovery() {
+    func startDiscovery() {
         isDiscovering = true
         guard let core else { return }
         // Events from the discovery of a core that has ended are ignored.
@@ -123,7 +117,7 @@ package actor Daemon {
 
     /// Applies a reloaded configuration and policy. Changes to sockets and discovery take effect at
     /// the next start.
-    package func reconfigure(_ configuration: Configuration, policy: Policy = Policy()) {
+    func reconfigure(_ configuration: Configuration, policy: Policy = Policy()) {
         making?.configuration = configuration
         making?.policy = policy
         core?.reconfigure(configuration, policy: policy)
@@ -131,7 +125,7 @@ package actor Daemon {
 
     /// Stops in order: disconnects the clients, sends a leave message to the other devices, and
     /// calls `completion` on the loop.
-    package func stop(completion: @escaping () -> Void) {
+    func stop(completion: @escaping () -> Void) {
         guard onStopped == nil else { return }
         onStopped = completion
         log.notice("Stopping")

@@ -10,7 +10,7 @@ import LoopIO
 /// The state of this device in its account.
 extension DaemonCore {
     /// Applies a stored change of the account, first to the other devices, then to the services.
-    package func accountChanged(from former: AccountState?, to present: AccountState) {
+    func accountChanged(from former: AccountState?, to present: AccountState) {
         let snapshot = self.snapshot
         reportStanding(from: former, to: present)
         peers.accountChanged(from: former, to: present) { members in

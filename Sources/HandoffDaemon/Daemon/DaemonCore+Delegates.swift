@@ -45,25 +45,32 @@ extension DaemonCore: PeersDelegate {
 }
 
 /// The installed apps. `DaemonCore+Apps` stores the claims.
-extension DaemonCore: DesktopAppsDelegate {
+extension DaemonCore {
+    /// The app that would open an activity may have changed.
     func installedAppsChanged() {
         control.offersChanged()
     }
 }
 
-/// The events of local apps.
-extension DaemonCore: AppServiceDelegate {
+/// The values that `AppService` needs from other parts, and the events of local apps.
+extension DaemonCore {
+    /// Returns whether the app with this id may publish and continue.
     func isEnabled(_ app: String) -> Bool { installed.registry.isEnabled(app) }
 
+    /// The reason why the activities of the app with this id are not offered; nil while it may
+    /// publish.
     func restriction(of app: String) -> String? {
         guard !installed.registry.isEnabled(app) else { return nil }
         return switches.policy.forbids(app: app).map { "its app is forbidden by \($0)" } ?? "its app is switched off"
     }
 
+    /// The reason why an activity of a type is not offered now to one device, or to all; nil if it
+    /// may be.
     func restriction(of type: ActivityType, to recipient: DeviceID?) -> String? {
         switches.advertisingRestriction(of: type, to: recipient)
     }
 
+    /// Returns the other device of the account that matches a name or the beginning of an id.
     func recipient(_ text: String) throws(ActivityError) -> DeviceID {
         guard let account = accountStore.state else {
             throw .invalid(field: "to", message: "\(AccountStore.Refusal.noAccount)")
@@ -85,29 +92,35 @@ extension DaemonCore: AppServiceDelegate {
         }
     }
 
+    /// The local offers have changed.
     func ownOffersChanged() {
         peers.offersChanged()
         control.reviewChanges()
         handover.reviewRecords()
     }
 
+    /// The set of attached handlers has changed, and with it the app that would open an offer.
     func handlersChanged() {
         control.offersChanged()
     }
 
+    /// An app has attached, or changed its declared types.
     func sessionContinues(_ session: AppSession) {
         broker.sessionContinues(session)
     }
 
+    /// An attachment ended.
     func sessionEnded(_ session: AppSession) {
         broker.sessionEnded(session)
         streams.sessionEnded(session.id)
     }
 
+    /// A handler answered a `continue` event. Returns whether a continuation waited for it.
     func answered(_ continuation: ContinuationID, by session: SessionID, handled: Bool) -> Bool {
         broker.answered(continuation, by: session, handled: handled)
     }
 
+    /// An app reports the outcome of an item that it received from another device.
     func received(_ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd) {
         notifications.received(activity, from: device, by: app, end)
     }

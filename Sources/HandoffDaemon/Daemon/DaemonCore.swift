@@ -13,8 +13,9 @@ import LoopIO
 /// The parts of the daemon and their connections. Lives on the daemon's loop, inside the `Daemon`
 /// actor.
 ///
-/// A part has references to the parts that it uses. Parts that report events have a delegate, which
-/// is this core. `DaemonCore+Delegates.swift` shows how events propagate.
+/// A part has references to the parts that it uses. Parts that report events have a reference to
+/// this core, or a delegate, which is this core. `DaemonCore+Delegates.swift` shows how events
+/// propagate.
 final class DaemonCore {
     let loop: EventLoop
     let log: Logger
@@ -147,7 +148,7 @@ final class DaemonCore {
 
     private(set) lazy var apps: AppService = AppService(
         loop: loop, log: log.named("apps"), times: AppService.ActivityTimes(configuration),
-        payloadLimit: configuration.payloadLimit, wallClock: wallClock, delegate: self)
+        payloadLimit: configuration.payloadLimit, wallClock: wallClock, core: self)
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
         loop: loop, log: log.named("continue"), peers: peers, apps: apps, installed: installed, streams: streams,
@@ -155,7 +156,7 @@ final class DaemonCore {
 
     /// The installed apps, and their start.
     private(set) lazy var installed: DesktopApps = DesktopApps(
-        log: log.named("apps"), desktop: desktop, history: stored.claims, delegate: self)
+        log: log.named("apps"), desktop: desktop, history: stored.claims, core: self)
 
     private(set) lazy var streams: StreamService = StreamService(
         loop: loop, log: log.named("streams"),

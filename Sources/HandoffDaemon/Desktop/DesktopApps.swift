@@ -1,55 +1,46 @@
 import HandoffControl
-package import HandoffHandlers
+import HandoffHandlers
 import HandoffJSON
-package import HandoffModel
-package import LoopIO
-
-/// Receives changes of the installed apps. Called on the daemon's loop.
-package protocol DesktopAppsDelegate: AnyObject {
-    /// Stores the history after new claims.
-    func store(_ claims: ClaimHistory)
-    /// The app that would open an activity may have changed.
-    func installedAppsChanged()
-}
+import HandoffModel
+import LoopIO
 
 /// The installed apps, as reported by the desktop service, and their start. Lives on the daemon's
 /// loop.
-package final class DesktopApps {
+final class DesktopApps {
     private let log: Logger
     private let desktop: DesktopLink?
-    private weak var delegate: (any DesktopAppsDelegate)?
+    /// Weak because an update can arrive during shutdown.
+    private weak var core: DaemonCore?
     private var following: DesktopLink.Following?
     private var apps = InstalledApps()
 
     /// - Parameters:
     ///   - desktop: Nil if there is no desktop. Then only apps that attach are known.
     ///   - history: The stored history of which app first claimed a type or site.
-    package init(
-        log: Logger, desktop: DesktopLink?, history: ClaimHistory, delegate: any DesktopAppsDelegate
-    ) {
+    init(log: Logger, desktop: DesktopLink?, history: ClaimHistory, core: DaemonCore) {
         self.log = log
         self.desktop = desktop
-        self.delegate = delegate
+        self.core = core
         apps.registry.history = history
     }
 
     /// The installed apps, including those that the user has disabled.
-    package var registry: HandlerRegistry { apps.registry }
+    var registry: HandlerRegistry { apps.registry }
     /// Unusable files, each with its error.
-    package var problems: Set<String> { apps.problems }
+    var problems: Set<String> { apps.problems }
 
     /// Starts following the installed apps.
-    package func start() {
+    func start() {
         following = desktop?.follow(.followApps) { [weak self] in self?.received($0) }
     }
 
     /// Stops following.
-    package func stop() {
+    func stop() {
         following = nil
     }
 
     /// Sets the apps that the user has disabled.
-    package func setDisabled(_ disabled: Set<AppID>) {
+    func setDisabled(_ disabled: Set<AppID>) {
         apps.registry.disabled = disabled
     }
 
@@ -61,11 +52,11 @@ package final class DesktopApps {
             next.registry.disabled = apps.registry.disabled
             next.registry.history = apps.registry.history
             if next.registry.history.take(next.registry.handlers) {
-                delegate?.store(next.registry.history)
+                core?.store(next.registry.history)
             }
             let isChanged = next.registry != apps.registry
             apps = next
-            if isChanged { delegate?.installedAppsChanged() }
+            if isChanged { core?.installedAppsChanged() }
         } catch {
             log.error("Cannot read the installed apps", ["error": "\(error)"])
         }
@@ -80,7 +71,7 @@ package final class DesktopApps {
     ///   - token: The activation token that lets the app come to the front.
     ///   - completion: Called once, when the launcher has ended or is still running after three
     ///     seconds.
-    package func launch(
+    func launch(
         _ handler: Handler, for type: ActivityType, token: ActivationToken? = nil,
         completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
@@ -96,7 +87,7 @@ package final class DesktopApps {
     ///   - token: The activation token that lets the browser come to the front.
     ///   - completion: Called once, when the opener has ended or is still running after three
     ///     seconds.
-    package func open(
+    func open(
         _ page: WebPage, token: ActivationToken? = nil, completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         var parameters: JSONObject = ["url": .string(page.argument)]
@@ -111,7 +102,7 @@ package final class DesktopApps {
     ///   - token: The activation token that lets the program come to the front.
     ///   - completion: Called once, when the opener has ended or is still running after three
     ///     seconds.
-    package func openFile(
+    func openFile(
         _ path: String, shows: Bool, token: ActivationToken?, completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {
         var parameters: JSONObject = ["path": .string(path), "shows": .bool(shows)]

@@ -32,7 +32,7 @@ package final class DesktopConnector {
     ///   - path: The socket of the program.
     ///   - words: The command to start if the socket does not exist; nil to start nothing.
     ///   - environment: The environment of the started program.
-    package init(loop: EventLoop, log: Logger, path: String, words: [String]?, environment: [String: String]) {
+    init(loop: EventLoop, log: Logger, path: String, words: [String]?, environment: [String: String]) {
         self.loop = loop
         self.log = log
         self.path = path
@@ -41,7 +41,7 @@ package final class DesktopConnector {
     }
 
     /// Opens a connection without blocking.
-    package func open() throws(Problem) -> Descriptor {
+    func open() throws(Problem) -> Descriptor {
         do throws(Errno) {
             return try UnixSocket.connect(to: path, timeout: .zero)
         } catch {
@@ -51,7 +51,7 @@ package final class DesktopConnector {
     }
 
     /// Lets a child process exit after its pending calls.
-    package func close() {
+    func close() {
         channel?.close()
         channel = nil
     }

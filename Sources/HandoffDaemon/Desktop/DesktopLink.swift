@@ -1,6 +1,6 @@
 import HandoffClient
-package import HandoffControl
-package import HandoffJSON
+import HandoffControl
+import HandoffJSON
 import HandoffModel
 package import LoopIO
 
@@ -18,7 +18,7 @@ package final class DesktopLink {
     private static let timeout = Duration.seconds(30)
 
     /// A subscription that lasts until it is released.
-    package final class Following {
+    final class Following {
         fileprivate var client: ControlClient?
         fileprivate var timer: LoopTimer?
         fileprivate var backoff = Backoff.desktop
@@ -26,7 +26,7 @@ package final class DesktopLink {
         deinit { stop() }
 
         /// Ends the subscription. Nothing is reported afterwards.
-        package func stop() {
+        func stop() {
             timer = nil
             client?.close()
             client = nil
@@ -34,7 +34,7 @@ package final class DesktopLink {
     }
 
     /// An update for a follower.
-    package enum News {
+    enum News {
         /// A reply.
         case reply(JSONObject)
         /// The connection was lost or could not be made. It will be retried.
@@ -60,7 +60,7 @@ package final class DesktopLink {
     ///
     /// - Parameter completion: Called once, not inside this call, with the reply or the reason why
     ///   there is none, for display.
-    package func call(
+    func call(
         _ method: DesktopMethod, _ parameters: JSONObject = [:],
         completion: @escaping (Result<JSONObject, Failure>) -> Void
     ) {
@@ -90,7 +90,7 @@ package final class DesktopLink {
     ///
     /// - Parameter report: Called from the loop, not inside this call, until the result is stopped
     ///   or released.
-    package func follow(_ method: DesktopMethod, _ report: @escaping (News) -> Void) -> Following {
+    func follow(_ method: DesktopMethod, _ report: @escaping (News) -> Void) -> Following {
         let following = Following()
         loop.later { [weak self, weak following] in
             if let following { self?.open(following, method, report) }
@@ -103,7 +103,7 @@ package final class DesktopLink {
     /// - Parameter report: Receives each reply and finally a failure, not inside this call.
     /// - Returns: The subscription, which keeps the connection.
     /// - Throws: The failure if there is no connection. Nothing is reported then.
-    package func hold(
+    func hold(
         _ method: DesktopMethod, _ report: @escaping (Result<JSONObject, Failure>) -> Void
     ) throws(Failure) -> Following {
         let following = Following()
@@ -171,29 +171,27 @@ package final class DesktopLink {
     }
 
     /// The reason why a call failed: a sentence fragment for display.
-    package struct Failure: Error, Sendable, Equatable {
+    struct Failure: Error, Sendable, Equatable {
         /// The error message.
-        package let message: String
+        let message: String
+    }
+}
 
-        init(message: String) {
-            self.message = message
+extension DesktopLink.Failure {
+    init(_ problem: DesktopConnector.Problem) {
+        switch problem {
+        case .missing: message = "the program handoff-desktop is not installed"
+        case .notReached(let error): message = "handoff-desktop cannot be reached: \(error)"
         }
+    }
 
-        init(_ problem: DesktopConnector.Problem) {
-            switch problem {
-            case .missing: message = "the program handoff-desktop is not installed"
-            case .notReached(let error): message = "handoff-desktop cannot be reached: \(error)"
-            }
-        }
-
-        init(_ error: ClientError) {
-            switch error {
-            case .notReachable(_, let reason): message = "handoff-desktop cannot be reached: \(reason)"
-            case .foreign(_, let user): message = "the socket of handoff-desktop belongs to user \(user)"
-            case .lost: message = "handoff-desktop exited without a reply"
-            case .badAnswer(let problem): message = "invalid reply from handoff-desktop: \(problem)"
-            case .refused(let refusal): message = refusal.message
-            }
+    init(_ error: ClientError) {
+        switch error {
+        case .notReachable(_, let reason): message = "handoff-desktop cannot be reached: \(reason)"
+        case .foreign(_, let user): message = "the socket of handoff-desktop belongs to user \(user)"
+        case .lost: message = "handoff-desktop exited without a reply"
+        case .badAnswer(let problem): message = "invalid reply from handoff-desktop: \(problem)"
+        case .refused(let refusal): message = refusal.message
         }
     }
 }

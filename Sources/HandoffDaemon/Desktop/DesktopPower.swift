@@ -1,16 +1,16 @@
 import HandoffControl
-package import HandoffHandlers
+import HandoffHandlers
 
 /// The power-saving state of the machine, as reported by the desktop service. Lives on the daemon's
 /// loop. Stops when released.
-package final class DesktopPower {
+final class DesktopPower {
     private let following: DesktopLink.Following
 
     /// Starts following.
     ///
     /// - Parameter onChange: Called with each state. While the desktop service cannot be reached,
     ///   the machine counts as not saving power.
-    package init(_ desktop: DesktopLink, onChange: @escaping (MachinePower) -> Void) {
+    init(_ desktop: DesktopLink, onChange: @escaping (MachinePower) -> Void) {
         following = desktop.follow(.followPower) { update in
             switch update {
             case .reply(let fields):

@@ -1,9 +1,9 @@
 import HandoffControl
-package import HandoffHandlers
+import HandoffHandlers
 
 /// The user's sessions, as reported by the desktop service. Lives on the daemon's loop. Stops when
 /// released.
-package final class DesktopSessions {
+final class DesktopSessions {
     private var following: DesktopLink.Following?
 
     /// Starts following.
@@ -11,7 +11,7 @@ package final class DesktopSessions {
     /// - Parameter onChange: Called with the sessions initially and after each change. While the
     ///   desktop service cannot be reached, nothing is reported: known sessions stay known, unknown
     ///   ones unknown.
-    package init(_ desktop: DesktopLink, onChange: @escaping (LoginReport) -> Void) {
+    init(_ desktop: DesktopLink, onChange: @escaping (LoginReport) -> Void) {
         following = desktop.follow(.followSessions) { update in
             switch update {
             case .reply(let fields):

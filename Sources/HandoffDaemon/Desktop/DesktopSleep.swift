@@ -1,9 +1,9 @@
 import HandoffControl
-package import HandoffHandlers
+import HandoffHandlers
 
 /// The sleep state of the machine, as reported by the desktop service. Lives on the daemon's loop.
 /// Stops when released.
-package final class DesktopSleep {
+final class DesktopSleep {
     private let desktop: DesktopLink
     private let onChange: (MachineSleep) -> Void
     private var following: DesktopLink.Following?
@@ -13,14 +13,14 @@ package final class DesktopSleep {
     /// - Parameter onChange: Called when the machine is awake, and when it is about to sleep. Sleep
     ///   is then delayed until ``allow()`` is called, by some seconds at most. While the desktop
     ///   service cannot be reached, the machine counts as awake.
-    package init(_ desktop: DesktopLink, onChange: @escaping (MachineSleep) -> Void) {
+    init(_ desktop: DesktopLink, onChange: @escaping (MachineSleep) -> Void) {
         self.desktop = desktop
         self.onChange = onChange
         follow()
     }
 
     /// Lets the machine sleep.
-    package func allow() {
+    func allow() {
         // Closing the connection allows sleep. The next connection reports when the machine is
         // awake.
         follow()

@@ -1,6 +1,6 @@
-package import HandoffDiscovery
+import HandoffDiscovery
 import HandoffModel
-package import HandoffState
+import HandoffState
 
 /// Determines on which interfaces other devices can discover this one, from the networks that the
 /// user trusts. Plain values.
@@ -8,32 +8,25 @@ package import HandoffState
 /// A network is identified by the link-layer address of its gateway, because a machine can
 /// determine it before it sends anything. The operator of another network may give its gateway the
 /// same address. So this keeps the device silent in other networks, but is no proof of identity.
-package struct NetworkTrust: Sendable, Equatable {
+struct NetworkTrust: Sendable, Equatable {
     /// The configured policy.
-    package var policy: NetworkPolicy
+    var policy: NetworkPolicy
     /// The only interfaces for discovery; empty: all except loopback.
-    package var interfaces: [String]
+    var interfaces: [String]
     /// The known networks.
-    package var known: NetworksFile
+    var known: NetworksFile
     /// The networks that this machine is in; empty until they have been read.
-    package var present: [PresentNetwork] = []
-
-    /// A state without present networks.
-    package init(policy: NetworkPolicy, interfaces: [String], known: NetworksFile) {
-        self.policy = policy
-        self.interfaces = interfaces
-        self.known = known
-    }
+    var present: [PresentNetwork] = []
 
     /// Returns whether a network is known. A network whose gateway has the address of a virtual
     /// router is never known, even if it is stored: many other networks have the same address.
-    package func isKnown(_ network: PresentNetwork) -> Bool {
+    func isKnown(_ network: PresentNetwork) -> Bool {
         guard let hardware = network.hardware, !hardware.isVirtualRouter else { return false }
         return known[hardware] != nil
     }
 
     /// The interfaces for discovery; nil for the configured ones in any network.
-    package var limit: [String]? {
+    var limit: [String]? {
         // Loopback alone is not a network.
         guard policy == .known, interfaces != ["lo"] else { return nil }
         var allowed = interfaces.contains("lo") ? ["lo"] : []
@@ -45,7 +38,7 @@ package struct NetworkTrust: Sendable, Equatable {
 
     /// The reason why this device cannot be discovered on any interface, as a sentence in lower
     /// case; nil if it can.
-    package var restriction: String? {
+    var restriction: String? {
         guard limit?.isEmpty == true else { return nil }
         let concerned = present.filter { interfaces.isEmpty || interfaces.contains($0.interface) }
         guard !concerned.isEmpty else {

@@ -103,7 +103,7 @@ extension Inviter {
             ["from": joiner.connection.remoteAddress.host, "guesses left": "\(window.guessesLeft)"])
         perform(joiner.machine.refuse(refusal), joiner, id)
         guard joiner.method == .digits else { return }
-        delegate?.inviter(self, tells: refusal == .codeEnded ? .codeEnded : .wrongCode(guessesLeft: window.guessesLeft))
+        service?.inviter(self, tells: refusal == .codeEnded ? .codeEnded : .wrongCode(guessesLeft: window.guessesLeft))
     }
 
     private func stored(_ joiner: JoinerConnection) {
@@ -149,7 +149,7 @@ extension Inviter {
         case .gone:
             guard joiner.isAsked, let peer = joiner.peer else { break }
             log.notice("The device disconnected before the answer", ["device": peer.device.short])
-            delegate?.inviter(self, tells: .gone(PairingDevice(peer)))
+            service?.inviter(self, tells: .gone(PairingDevice(peer)))
         case .over:
             finish(.failure(joiner.isJoining ? .unfinished(joiner.peer?.name ?? "the device") : .windowExpired))
         }

@@ -1,28 +1,20 @@
 import HandoffAccount
-package import HandoffControl
+import HandoffControl
 import HandoffCrypto
 import HandoffDiscovery
-package import HandoffModel
+import HandoffModel
 import HandoffPairing
 import HandoffProtocol
-package import HandoffState
+import HandoffState
 import HandoffTransport
-package import LoopIO
-
-/// Receives the events of a pairing window. Called on the daemon's loop.
-package protocol InviterDelegate: AnyObject {
-    /// Reports progress to the user.
-    func inviter(_ inviter: Inviter, tells event: PairEvent)
-    /// Called once, when the window has ended.
-    func inviter(_ inviter: Inviter, ended result: Result<PairingDevice, PairingFailure>)
-}
+import LoopIO
 
 /// An open pairing window: listens, announces itself, lets `PairingWindow` decide which session may
 /// prove the code, asks the user, and sends the account. Lives on the daemon's loop and serves one
 /// window. Diagram: `docs/state-machines/pairing.md`.
 ///
 /// `Inviter+Sessions.swift` handles individual connections.
-package final class Inviter {
+final class Inviter {
     /// The secrets that admit a joiner.
     struct Secrets {
         /// The digits with their salt and password; nil while only the link is accepted.
@@ -42,10 +34,10 @@ package final class Inviter {
     }
 
     /// Nil once the window has ended.
-    package weak var delegate: (any InviterDelegate)?
+    weak var service: PairingService?
 
     /// The port it listens on.
-    package let port: UInt16
+    let port: UInt16
 
     let loop: EventLoop
     let log: Logger
@@ -78,7 +70,7 @@ package final class Inviter {
     ///     user.
     ///   - ports: the ports to try first.
     ///   - address: the address to listen on, or nil for all.
-    package init(
+    init(
         isAutomatic: Bool, ports: ClosedRange<UInt16>?, addresses: PairingAddresses,
         pairingDiscovery: PairingDiscovery, limits: PairingLimits = PairingLimits(),
         accountStore: AccountStore, attempts: PairingAttempts, loop: EventLoop, log: Logger
@@ -103,7 +95,7 @@ package final class Inviter {
     // MARK: - Opening
 
     /// Creates the secrets, then accepts connections.
-    package func open() {
+    func open() {
         listener.onArrival = { [weak self] in self?.arrived($0) }
         let offersDigits = window.offersDigits
         // The digits cost 0.2 s of processor time and 64 MiB; addresses need system calls.
@@ -136,7 +128,7 @@ package final class Inviter {
             state = .open(Secrets(digits: digits, link: link, linkSalt: linkSalt, linkPassword: linkPassword))
             timer = loop.timer(after: Limits.pairingWindowLifetime) { [weak self] in self?.timePassed() }
             announcer = PairingAnnouncer(pairingDiscovery, port: port)
-            delegate?.inviter(
+            service?.inviter(
                 self,
                 tells: .opened(
                     PairingWindowDescription(
@@ -150,7 +142,7 @@ package final class Inviter {
 
     /// Handles the user's answer about a device.
     /// - Returns: false if the window is not waiting for it.
-    package func answer(_ device: DeviceID, accept: Bool) -> Bool {
+    func answer(_ device: DeviceID, accept: Bool) -> Bool {
         guard let (id, joiner) = joiners.first(where: { $0.value.isAsked && $0.value.peer?.device == device }) else {
             return false
         }
@@ -172,7 +164,7 @@ package final class Inviter {
         }
         log.notice("A device knows the pairing code", ["device": peer.device.short])
         guard isAutomatic else {
-            delegate?.inviter(self, tells: .confirm(PairingDevice(peer)))
+            service?.inviter(self, tells: .confirm(PairingDevice(peer)))
             return
         }
         _ = agree(to: joiner, id)
@@ -182,7 +174,7 @@ package final class Inviter {
         guard let peer = joiner.peer, window.agreed(to: id, now: loop.now) else { return false }
         joiner.isAsked = false
         rearm()
-        delegate?.inviter(self, tells: .joining(PairingDevice(peer)))
+        service?.inviter(self, tells: .joining(PairingDevice(peer)))
         admit(peer, id, until: loop.now.advanced(by: Self.keyTimeout))
         return true
     }
@@ -242,7 +234,7 @@ package final class Inviter {
 
     /// Ends the window, unless a device is receiving the account: the user has agreed to that, and
     /// it finishes within seconds.
-    package func cancel(_ failure: PairingFailure) {
+    func cancel(_ failure: PairingFailure) {
         if joiners.values.contains(where: \.isJoining) { return }
         end(failure)
     }
@@ -253,7 +245,7 @@ package final class Inviter {
     ///   - failure: the reason, which is sent to the device that has proved the code, if any.
     ///   - withdrawn: called when the announcement has been withdrawn, on discovery's thread or
     ///     immediately.
-    package func end(_ failure: PairingFailure, withdrawn: @escaping @Sendable () -> Void = {}) {
+    func end(_ failure: PairingFailure, withdrawn: @escaping @Sendable () -> Void = {}) {
         guard !isOver else { return withdrawn() }
         for id in window.close() {
             guard let joiner = joiners[id] else { continue }
@@ -282,9 +274,9 @@ package final class Inviter {
         joiners = [:]
         if let announcer { announcer.stop(withdrawn) } else { withdrawn() }
         announcer = nil
-        let delegate = self.delegate
-        self.delegate = nil
-        delegate?.inviter(self, ended: result)
+        let service = self.service
+        self.service = nil
+        service?.inviter(self, ended: result)
     }
 
     /// Closes a connection after its last bytes are sent. If there are too many, the oldest are

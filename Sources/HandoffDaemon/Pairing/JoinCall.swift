@@ -4,17 +4,6 @@ import HandoffPairing
 import HandoffTransport
 import LoopIO
 
-/// Receives the events of a call. Called on the daemon's loop.
-protocol JoinCallDelegate: AnyObject {
-    /// The inviter has proved that it knows the code, and its user is being asked.
-    func call(_ call: JoinCall, reached inviter: PairingPeer)
-    /// The account has arrived: check it, store it, then call `stored` or `refuse`. No end is
-    /// reported after this.
-    func call(_ call: JoinCall, received account: PairedAccount, from inviter: PairingPeer)
-    /// The call has ended without the account. Called once, never from inside a method of the call.
-    func call(_ call: JoinCall, ended end: JoinCall.End)
-}
-
 /// One call of a joiner to one inviter, up to the account. Lives on the daemon's loop; releasing it
 /// ends the call. Diagram: `docs/state-machines/pairing.md`.
 final class JoinCall {
@@ -66,7 +55,7 @@ final class JoinCall {
     let instance: String
     private let setting: Setting
     /// Nil once the call has ended.
-    private weak var delegate: (any JoinCallDelegate)?
+    private weak var joiner: Joiner?
     private var state = State.dialling
     /// Set from the end of `dialling` until the call ends.
     private var channel: Channel?
@@ -75,11 +64,11 @@ final class JoinCall {
 
     /// Starts the call.
     init(
-        _ instance: String, at addresses: [SocketAddress], _ setting: Setting, delegate: any JoinCallDelegate
+        _ instance: String, at addresses: [SocketAddress], _ setting: Setting, joiner: Joiner
     ) {
         self.instance = instance
         self.setting = setting
-        self.delegate = delegate
+        self.joiner = joiner
         // Any certificate is accepted, because the code authenticates the inviter.
         let target = DialTarget(candidates: addresses, token: setting.secret.token, accepts: { _ in true })
         dial = setting.dialer.dial(target) { [weak self] in self?.dialled($0) }
@@ -162,12 +151,12 @@ final class JoinCall {
             state = .waiting(inviter)
             // The inviter ends the call in time. After this longer wait it is considered offline.
             wait(Limits.pairingWindowLifetime + PairingProtocol.answerGrace + PairingProtocol.transferTimeout)
-            delegate?.call(self, reached: inviter)
+            joiner?.call(self, reached: inviter)
         case .account(let account):
             guard case .waiting(let inviter) = state else { return }
             state = .storing
             deadline = nil
-            delegate?.call(self, received: account, from: inviter)
+            joiner?.call(self, received: account, from: inviter)
         case .ended(let end): ended(end)
         }
     }
@@ -212,14 +201,14 @@ final class JoinCall {
     }
 
     private func end(_ end: End) {
-        let delegate = self.delegate
+        let joiner = self.joiner
         let wasGuess = channel?.session.hasUnansweredProof ?? false
         channel?.connection.abort()
         close()
         if case .here(let callEnd, _) = end {
-            delegate?.call(self, ended: .here(callEnd, wasGuess: wasGuess))
+            joiner?.call(self, ended: .here(callEnd, wasGuess: wasGuess))
         } else {
-            delegate?.call(self, ended: end)
+            joiner?.call(self, ended: end)
         }
     }
 
@@ -228,7 +217,7 @@ final class JoinCall {
         channel = nil
         dial = nil
         deadline = nil
-        delegate = nil
+        joiner = nil
     }
 
     /// No common protocol version: the peer sent no_application_protocol (RFC 7301), or we detected

@@ -1,6 +1,6 @@
 import HandoffControl
-package import HandoffDiscovery
-package import HandoffModel
+import HandoffDiscovery
+import HandoffModel
 import HandoffPairing
 
 /// The location of the inviting device, as given by the user.
@@ -32,7 +32,7 @@ enum JoinPlace {
 extension StaticPeer {
     /// Creates the peer at an address given by the user.
     /// - Throws: `CallError` with the reason if the address cannot be used.
-    package init(given address: StaticAddress) throws(CallError) {
+    init(given address: StaticAddress) throws(CallError) {
         if address.needsZone { throw .invalidAddress(address.text, address.zoneAdvice) }
         guard let peer = StaticPeer(text: address.text) else {
             throw .invalidAddress(

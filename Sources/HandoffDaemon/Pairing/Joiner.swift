@@ -1,31 +1,23 @@
 import HandoffAccount
-package import HandoffControl
+import HandoffControl
 import HandoffCrypto
 import HandoffDiscovery
-package import HandoffModel
+import HandoffModel
 import HandoffPairing
-package import HandoffState
+import HandoffState
 import HandoffTransport
-package import LoopIO
-
-/// Receives the events of an attempt to join. Called on the daemon's loop.
-package protocol JoinerDelegate: AnyObject {
-    /// Reports progress to the user.
-    func joiner(_ joiner: Joiner, tells event: JoinEvent)
-    /// Called once, when the attempt has ended.
-    func joiner(_ joiner: Joiner, ended result: Result<Joiner.Joined, PairingFailure>)
-}
+import LoopIO
 
 /// One attempt of this device to join an account by pairing. Finds inviters, calls them one at a
 /// time, and stores the received account. Lives on the daemon's loop. Diagram:
 /// `docs/state-machines/pairing.md`.
-package final class Joiner: JoinCallDelegate {
+final class Joiner {
     /// The result of a successful attempt.
-    package struct Joined {
+    struct Joined {
         /// The account that this device has joined.
-        package let account: AccountID
+        let account: AccountID
         /// The member that admitted it.
-        package let inviter: PairingDevice
+        let inviter: PairingDevice
     }
 
     private enum State {
@@ -42,7 +34,7 @@ package final class Joiner: JoinCallDelegate {
     }
 
     /// Nil once the attempt has ended.
-    package weak var delegate: (any JoinerDelegate)?
+    weak var service: PairingService?
 
     private let loop: EventLoop
     private let log: Logger
@@ -68,7 +60,7 @@ package final class Joiner: JoinCallDelegate {
     /// - Parameter name: the name of this device.
     /// - Throws: `PairingFailure` if the code or link is invalid, `CallError` for an invalid
     ///   address.
-    package init(
+    init(
         _ request: JoinRequest, name: String, addresses: PairingAddresses, pairingDiscovery: PairingDiscovery,
         limits: PairingLimits = PairingLimits(), accountStore: AccountStore, wallClock: any WallClock, loop: EventLoop,
         log: Logger
@@ -95,12 +87,12 @@ package final class Joiner: JoinCallDelegate {
 
     // MARK: - Starting and ending
 
-    package func start() {
+    func start() {
         timer = loop.timer(after: limits.join) { [weak self] in self?.advance() }
         deadline = loop.timer(after: limits.join) { [weak self] in self?.deadlinePassed() }
         switch place {
         case .anywhere:
-            delegate?.joiner(self, tells: .looking)
+            service?.joiner(self, tells: .looking)
             startSearch()
         case .known(let peers): resolve(peers)
         }
@@ -108,7 +100,7 @@ package final class Joiner: JoinCallDelegate {
 
     /// Cancels the attempt and notifies the inviter. Does nothing while the account is being
     /// stored, which takes only a moment.
-    package func cancel(_ failure: PairingFailure) {
+    func cancel(_ failure: PairingFailure) {
         switch state {
         case .storing, .over: return
         case .idle, .failing: break
@@ -123,9 +115,9 @@ package final class Joiner: JoinCallDelegate {
         timer = nil
         deadline = nil
         search = nil
-        let delegate = self.delegate
-        self.delegate = nil
-        delegate?.joiner(self, ended: result)
+        let service = self.service
+        self.service = nil
+        service?.joiner(self, ended: result)
     }
 
     // MARK: - Finding
@@ -190,20 +182,25 @@ package final class Joiner: JoinCallDelegate {
     private func call(_ instance: String, at addresses: [SocketAddress]) {
         if let address = addresses.first?.description, address != lastAddress {
             lastAddress = address
-            delegate?.joiner(self, tells: .calling(address: address))
+            service?.joiner(self, tells: .calling(address: address))
         }
-        state = .calling(JoinCall(instance, at: addresses, setting, delegate: self))
+        state = .calling(JoinCall(instance, at: addresses, setting, joiner: self))
     }
 
+    /// Called by `call` when the inviter has proved that it knows the code, and its user is being asked.
     func call(_ call: JoinCall, reached inviter: PairingPeer) {
         log.notice("The inviting device knows the code", ["device": inviter.device.short])
-        delegate?.joiner(self, tells: .waiting(PairingDevice(inviter)))
+        service?.joiner(self, tells: .waiting(PairingDevice(inviter)))
     }
 
+    /// Called when the account has arrived. The result is passed to `stored` or `refuse` of the call,
+    /// which reports no end after this.
     func call(_ call: JoinCall, received account: PairedAccount, from inviter: PairingPeer) {
         store(account, from: inviter, call)
     }
 
+    /// Called once when the call has ended without the account, never from inside a method of the
+    /// call.
     func call(_ call: JoinCall, ended end: JoinCall.End) {
         guard case .calling = state else { return }
         state = .idle

@@ -8,9 +8,9 @@ package struct PairingAddresses: Sendable {
     package static let maxAddresses = 8
 
     /// The only address to listen on, or nil for all.
-    package let only: IPAddress?
+    let only: IPAddress?
     /// The only interfaces to use. If empty, all but loopback.
-    package let interfaces: [String]
+    let interfaces: [String]
 
     package init(only: IPAddress?, interfaces: [String]) {
         self.only = only ?? (interfaces == ["lo"] ? .loopbackIPv4 : nil)

@@ -2,8 +2,8 @@ import HandoffPairing
 
 /// The limit on codes that may be tried, across all windows of a daemon. Lives on the daemon's
 /// loop.
-package final class PairingAttempts {
+final class PairingAttempts {
     var value = PairingAttemptLimiter()
 
-    package init() {}
+    init() {}
 }

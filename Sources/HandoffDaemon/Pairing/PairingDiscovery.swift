@@ -1,16 +1,16 @@
-package import HandoffDiscovery
+import HandoffDiscovery
 
 /// Discovery of pairing windows. It is created when a window opens or a joiner searches, and ends
 /// with it, so a daemon that is not pairing sends no queries for it. Lives on the daemon's loop.
-package final class PairingDiscovery {
+final class PairingDiscovery {
     /// Creates a discovery of the pairing service without starting it.
-    package typealias Factory = @Sendable () -> any Discovery
+    typealias Factory = @Sendable () -> any Discovery
     /// Passes an event from a discovery's thread to `take` on the loop, with the number of the
     /// listener.
-    package typealias Deliver = @Sendable (UInt64, DiscoveryEvent) -> Void
+    typealias Deliver = @Sendable (UInt64, DiscoveryEvent) -> Void
 
     /// The mDNS service type of pairing windows.
-    package static let serviceType = "_handoff-pair._tcp"
+    static let serviceType = "_handoff-pair._tcp"
 
     /// One use of discovery, until it is closed.
     final class Station {
@@ -41,14 +41,14 @@ package final class PairingDiscovery {
     }
 
     /// The interfaces for subsequent uses, or nil for the configured ones.
-    package var interfaces: [String]?
+    var interfaces: [String]?
     private let make: Factory?
     private let deliver: Deliver
     private var handlers: [UInt64: (DiscoveryEvent) -> Void] = [:]
     private var nextNumber: UInt64 = 0
 
     /// - Parameter make: nil if discovery is disabled.
-    package init(make: Factory?, deliver: @escaping Deliver) {
+    init(make: Factory?, deliver: @escaping Deliver) {
         self.make = make
         self.deliver = deliver
     }
@@ -71,7 +71,7 @@ package final class PairingDiscovery {
     }
 
     /// Handles a delivered event.
-    package func take(_ number: UInt64, _ event: DiscoveryEvent) {
+    func take(_ number: UInt64, _ event: DiscoveryEvent) {
         handlers[number]?(event)
     }
 }

@@ -111,25 +111,25 @@ extension PairingFailure {
     static let badCode = PairingFailure(
         .wrongCode, "a code has eight digits; check it on the inviting device")
     /// Another command of the user is already joining.
-    package static let joining = PairingFailure(.busy, "this device is already joining an account; cancel that first")
+    static let joining = PairingFailure(.busy, "this device is already joining an account; cancel that first")
     /// This device has joined an account during the attempt.
-    package static let alreadyInAccount = PairingFailure(.alreadyMember, "this device is already in an account")
+    static let alreadyInAccount = PairingFailure(.alreadyMember, "this device is already in an account")
     /// The daemon is shutting down.
-    package static let stopping = PairingFailure(.cancelled, "the daemon is stopping; try again when it is running")
+    static let stopping = PairingFailure(.cancelled, "the daemon is stopping; try again when it is running")
 
     // MARK: - On the inviting device
 
     /// Only one window can be open at a time.
-    package static let windowOpen = PairingFailure(.busy, "a pairing window is already open; close it first")
+    static let windowOpen = PairingFailure(.busy, "a pairing window is already open; close it first")
     /// No device connected, or none was admitted, in time.
     static let windowExpired = PairingFailure(
         .windowClosed, "the window has closed and no device has joined; open a new one")
     /// The user's program has exited.
-    package static let cancelledHere = PairingFailure(.cancelled, "pairing was cancelled")
+    static let cancelledHere = PairingFailure(.cancelled, "pairing was cancelled")
     /// The user declined.
     static let declinedHere = PairingFailure(.declined, "you declined the device, and the window is closed")
     /// This device lost its membership while the window was open.
-    package static let noLongerMember = PairingFailure(
+    static let noLongerMember = PairingFailure(
         .cancelled, "this device is no longer in the account, so the window is closed")
     /// The joiner is already in an account.
     static let alreadyMember = PairingFailure(
@@ -145,7 +145,7 @@ extension PairingFailure {
     static let fullHere = PairingFailure(
         .accountFull, "the account has no room for another device; remove one that is no longer used, and pair again")
     /// The window could not be opened.
-    package static func cannotOpen(_ detail: String) -> PairingFailure {
+    static func cannotOpen(_ detail: String) -> PairingFailure {
         PairingFailure(.failed, "cannot open the window: \(detail)")
     }
     /// The joiner disconnected while the account was being sent.
@@ -174,7 +174,7 @@ extension PairingFailure {
     }
 
     /// The error of the control interface.
-    package var callError: CallError {
+    var callError: CallError {
         CallError(
             name: ControlErrorName.pairingFailed.rawValue,
             parameters: ["reason": .string(reason.rawValue), "message": .string(message)])

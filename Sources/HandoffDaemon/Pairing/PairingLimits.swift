@@ -1,23 +1,23 @@
 internal import HandoffModel
-package import HandoffTransport
+import HandoffTransport
 
 /// Resource limits and timeouts of pairing. Tests reduce them.
 package struct PairingLimits: Sendable {
     /// Limits for single connections and for the joiner's call.
-    package var transport = TransportLimits.pairing
+    var transport = TransportLimits.pairing
     /// Maximum number of connections that are still sending a refusal.
-    package var ending = 16
+    var ending = 16
     /// Maximum number of instances on the network that a joiner remembers.
     package var instances = 64
     /// The time that a joiner searches before it reports that no device is inviting.
-    package var search: Duration = .seconds(30)
+    var search: Duration = .seconds(30)
     /// The time after its start that a joiner waits for more inviters when all known inviters have
     /// refused it.
-    package var settling: Duration = .seconds(3)
+    var settling: Duration = .seconds(3)
     /// Time limit of an attempt to join: as long as a window can be open.
-    package var join: Duration = Limits.pairingWindowLifetime
+    var join: Duration = Limits.pairingWindowLifetime
     /// Delay before a joiner calls the same inviter again: minimum and maximum.
-    package var retry: (minDelay: Duration, maxDelay: Duration) = (.milliseconds(50), .seconds(1))
+    var retry: (minDelay: Duration, maxDelay: Duration) = (.milliseconds(50), .seconds(1))
 
     /// Creates the limits of the protocol.
     package init() {}

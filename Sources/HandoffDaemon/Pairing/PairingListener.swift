@@ -12,7 +12,7 @@ package final class PairingListener: OpeningListenerDelegate {
         /// The connection. Set its handlers, then call `answer` with the ClientHello.
         package let connection: PeerConnection
         /// The bytes before the ClientHello, or nil for a joiner that has only digits.
-        package let token: [UInt8]?
+        let token: [UInt8]?
         /// The ClientHello record.
         package let clientHello: [UInt8]
     }
@@ -49,7 +49,7 @@ package final class PairingListener: OpeningListenerDelegate {
     }
 
     /// Closes the socket and every connection that was not passed on.
-    package func close() {
+    func close() {
         listener.close()
         onArrival = nil
     }

@@ -1,5 +1,5 @@
-package import HandoffHandlers
-package import HandoffModel
+import HandoffHandlers
+import HandoffModel
 import LoopIO
 
 /// Determines whether the user's sessions allow advertising. Plain values with time as a parameter.
@@ -32,9 +32,9 @@ import LoopIO
 ///   nothing. `unknown` ends with the first reply of logind, or when the bus reports that no
 ///   process owns that name, or when there is no bus: without logind the gate is open. Logind is
 ///   queried again 5 s after each query that it did not answer in 5 s.
-package struct SessionGate: Sendable {
+struct SessionGate: Sendable {
     /// The reason why nothing is advertised.
-    package enum Reason: Sendable, Equatable {
+    enum Reason: Sendable, Equatable {
         /// It is not known yet whether the screen is locked.
         case unknown
         /// The screen was locked when the daemon started, and has not been unlocked since.
@@ -67,11 +67,11 @@ package struct SessionGate: Sendable {
     private var delays: SessionDelays
     private var state = State.unknown
     /// Whether all screens were locked at the last report.
-    package private(set) var isLocked = false
+    private(set) var isLocked = false
     /// Whether the activity of other devices stays off the screen, because the user is away or
     /// others might see it: before the first report, while all screens are locked, and while the
     /// user has no session.
-    package var isQuiet: Bool {
+    var isQuiet: Bool {
         if case .unknown = state { return true }
         return isLocked || hasNoSession
     }
@@ -84,12 +84,12 @@ package struct SessionGate: Sendable {
     private var sessions: [LoginSession]?
 
     /// A gate that is closed until the first report.
-    package init(delays: SessionDelays) {
+    init(delays: SessionDelays) {
         self.delays = delays
     }
 
     /// The reason why nothing is advertised; nil while advertising is allowed.
-    package var reason: Reason? {
+    var reason: Reason? {
         switch state {
         case .unknown: .unknown
         case .open, .closing: nil
@@ -98,13 +98,13 @@ package struct SessionGate: Sendable {
     }
 
     /// The time at which `deadlinePassed` must be called.
-    package var deadline: MonotonicInstant? {
+    var deadline: MonotonicInstant? {
         if case .closing(_, let deadline) = state { deadline } else { nil }
     }
 
     /// Applies a report. If the state cannot be determined, the last one remains in force. Before
     /// the first report the screen may be locked, unless no source of reports exists.
-    package mutating func take(_ report: LoginReport, unixSeconds: UInt64, now: MonotonicInstant) {
+    mutating func take(_ report: LoginReport, unixSeconds: UInt64, now: MonotonicInstant) {
         switch report {
         case .sessions(let sessions): take(sessions, unixSeconds: unixSeconds, now: now)
         case .absent: if case .unknown = state { state = .open }
@@ -127,13 +127,13 @@ package struct SessionGate: Sendable {
     }
 
     /// Handles the time of `deadline`.
-    package mutating func deadlinePassed(now: MonotonicInstant) {
+    mutating func deadlinePassed(now: MonotonicInstant) {
         guard case .closing(let reason, let deadline?) = state, now >= deadline else { return }
         state = .closed(reason)
     }
 
     /// Applies other delays from now on.
-    package mutating func take(_ delays: SessionDelays, unixSeconds: UInt64, now: MonotonicInstant) {
+    mutating func take(_ delays: SessionDelays, unixSeconds: UInt64, now: MonotonicInstant) {
         guard delays != self.delays else { return }
         self.delays = delays
         guard case .closed(.notYetUnlocked) = state else {

@@ -1,7 +1,7 @@
 import HandoffControl
-package import HandoffHandlers
+import HandoffHandlers
 import HandoffModel
-package import LoopIO
+import LoopIO
 
 /// Tracks the user's sessions, and reports whether they restrict advertising. Lives on the daemon's
 /// loop.
@@ -87,4 +87,4 @@ final class SessionWatch {
 }
 
 /// Starts tracking sessions on a loop, and reports each change. Releasing the result ends it.
-package typealias SessionFollowing = (EventLoop, @escaping (LoginReport) -> Void) -> AnyObject
+typealias SessionFollowing = (EventLoop, @escaping (LoginReport) -> Void) -> AnyObject

@@ -56,7 +56,7 @@ package struct InterfaceTable: Sendable, Equatable {
 
     /// Returns whether an interface supports multicast to several hosts and is not the machine's
     /// loopback.
-    package func isMulticast(_ index: UInt32) -> Bool {
+    func isMulticast(_ index: UInt32) -> Bool {
         links[index].map { $0.isMulticast && !$0.isLoopback } ?? false
     }
 
@@ -68,7 +68,7 @@ package struct InterfaceTable: Sendable, Equatable {
 
     /// Returns the indexes for an option that lists interface names: those that exist, or only nil
     /// (all) for an empty list.
-    package func indexes(of names: [String]) -> [UInt32?] {
+    func indexes(of names: [String]) -> [UInt32?] {
         guard !names.isEmpty else { return [nil] }
         let indexes: [UInt32] = names.compactMap { index(of: $0) }
         return indexes.map { $0 }

@@ -9,12 +9,6 @@ package struct PresentNetwork: Sendable, Equatable {
     /// The hardware address that identifies the network; nil while the gateway has not been
     /// resolved.
     package let hardware: HardwareAddress?
-
-    package init(interface: String, gateway: IPAddress, hardware: HardwareAddress?) {
-        self.interface = interface
-        self.gateway = gateway
-        self.hardware = hardware
-    }
 }
 
 /// The networks to which this machine is connected. A plain value that is updated from the kernel's
@@ -31,7 +25,7 @@ package struct NetworkTable: Sendable {
     /// The maximum number of gateways. Hosts on a link can announce any number of them.
     private static let maxGateways = 4096
 
-    package init() {}
+    init() {}
 
     /// Applies one message. Gateways must be applied before neighbours: other hosts on a link,
     /// which can be any number, are not stored.
@@ -52,7 +46,7 @@ package struct NetworkTable: Sendable {
     }
 
     /// The networks without duplicates, ordered by interface and gateway.
-    package var present: [PresentNetwork] {
+    var present: [PresentNetwork] {
         let found = gateways.compactMap { gateway, hardware in
             names[gateway.interface].map { PresentNetwork(interface: $0, gateway: gateway.address, hardware: hardware) }
         }

@@ -14,7 +14,7 @@ package struct ObservedRecords<Value: Hashable & Sendable>: Sendable {
     /// The maximum number of records to keep. An unknown device can send any number.
     private let cap: Int
 
-    package init(cap: Int) { self.cap = cap }
+    init(cap: Int) { self.cap = cap }
 
     package var isEmpty: Bool { entries.isEmpty }
 
@@ -26,7 +26,7 @@ package struct ObservedRecords<Value: Hashable & Sendable>: Sendable {
     }
 
     /// Inserts a record as the only one on its link and removes all others there.
-    package mutating func replace(with value: Value, on link: RecordLink, round: UInt32) {
+    mutating func replace(with value: Value, on link: RecordLink, round: UInt32) {
         entries.removeAll { $0.link == link }
         insert(value, on: link, round: round)
     }
@@ -37,17 +37,17 @@ package struct ObservedRecords<Value: Hashable & Sendable>: Sendable {
 
     /// Removes a record unless it is the last. Any host can make a record disappear. While the
     /// instance itself is present, old information is better than none.
-    package mutating func removeUnlessLast(_ value: Value, on link: RecordLink) {
+    mutating func removeUnlessLast(_ value: Value, on link: RecordLink) {
         if entries.contains(where: { $0.link != link || $0.value != value }) { remove(value, on: link) }
     }
 
     /// Removes records of earlier rounds that this round did not confirm.
-    package mutating func keep(round: UInt32) { entries.removeAll { $0.round != round } }
+    mutating func keep(round: UInt32) { entries.removeAll { $0.round != round } }
 
     /// Removes records that do not match.
-    package mutating func keep(where isKept: (Value) -> Bool) { entries.removeAll { !isKept($0.value) } }
+    mutating func keep(where isKept: (Value) -> Bool) { entries.removeAll { !isKept($0.value) } }
 
-    package mutating func removeAll() { entries.removeAll() }
+    mutating func removeAll() { entries.removeAll() }
 
     /// Returns the newest record on an accepted link.
     package func newest(where accepts: (RecordLink) -> Bool) -> Value? { entries.last { accepts($0.link) }?.value }

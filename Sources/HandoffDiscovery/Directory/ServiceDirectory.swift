@@ -25,7 +25,7 @@ package struct ServiceDirectory: Sendable {
     package static let maxAddresses = 8
     /// The time for which an unknown device is browsed, and an unresolved instance keeps its place,
     /// while there are too many.
-    package static let rotationPeriod = Duration.seconds(10)
+    static let rotationPeriod = Duration.seconds(10)
 
     let options: DiscoveryOptions
     let serviceName: DomainName

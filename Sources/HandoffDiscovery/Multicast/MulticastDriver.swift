@@ -19,7 +19,7 @@ package final class MulticastDriver: DiscoveryRole {
     /// tight loop.
     private var backoff = Backoff.responder
     /// The delay after all-for-now before instances that have not reappeared are removed.
-    package static let sweepDelay = Duration.seconds(5)
+    static let sweepDelay = Duration.seconds(5)
 
     private let loop: DiscoveryLoop
     private let library: any MulticastLibrary

@@ -80,7 +80,7 @@ package enum MulticastError: Error, Equatable, Sendable {
     case limited(String)
 
     /// Avahi's text.
-    package var reason: String {
+    var reason: String {
         switch self {
         case .disconnected(let reason), .collision(let reason), .refused(let reason), .limited(let reason): reason
         }

@@ -3,11 +3,11 @@
 package struct MulticastPacket: Sendable, Equatable {
     package struct Record: Sendable, Equatable {
         /// The owner name, in lower case with dots; nil for a name that this protocol never uses.
-        package let owner: String?
+        let owner: String?
         /// The target of a PTR record, in the same form; nil for other types.
         package let target: String?
         /// The lifetime in seconds; 0 withdraws the record.
-        package let lifetime: UInt32
+        let lifetime: UInt32
         /// The record type, if this protocol uses it.
         package let kind: RecordQuery.Kind?
         /// The data of a TXT, SRV, A or AAAA record, with its name uncompressed; nil for other
@@ -20,13 +20,13 @@ package struct MulticastPacket: Sendable, Equatable {
     /// The records of all sections of a response. Records of a query are not read.
     package let records: [Record]
     /// True if a response contains an alias (CNAME). Devices of this protocol never announce one.
-    package let hasAlias: Bool
+    let hasAlias: Bool
 
     /// The CNAME record type (RFC 1035 section 3.2.2).
     private static let alias = UInt16(5)
     /// The maximum number of records, more than any packet of this protocol has. A packet with more
     /// is rejected.
-    package static let maxRecords = 64
+    static let maxRecords = 64
 
     /// Returns nil if the bytes are not a packet, are truncated, have too many records, or contain
     /// a compression loop.

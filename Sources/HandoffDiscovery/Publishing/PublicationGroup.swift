@@ -15,9 +15,9 @@ package enum PublicationGroup: Hashable, Sendable {
     package static let labelLifetime: ClosedRange<UInt32> = 900...1200
     /// The lifetime of PTR and TXT records in seconds, at most that of the instance name. It limits
     /// how long other devices keep the records of a publisher that was killed and sent no goodbye.
-    package static let instanceLifetime = labelLifetime.lowerBound
+    static let instanceLifetime = labelLifetime.lowerBound
     /// The lifetime of SRV and address records in seconds (RFC 6762 section 10).
-    package static let hostLifetime: UInt32 = 120
+    static let hostLifetime: UInt32 = 120
 
     /// The index of the interface, or nil for all.
     package var interface: UInt32? {

@@ -141,13 +141,13 @@ package struct PublicationPlan: Sendable {
     }
 
     /// True if there is something to announce.
-    package var isPublishing: Bool { publication != nil }
+    var isPublishing: Bool { publication != nil }
 
     /// True if the library has announced the current service.
     package var isAnnounced: Bool { groups.contains { isService($0) && $0.state == .announced } }
 
     /// Returns whether a name in wire form is an instance of this device.
-    package func isOwn(_ name: [UInt8]) -> Bool {
+    func isOwn(_ name: [UInt8]) -> Bool {
         groups.contains {
             guard case .service(let instance, _, _, _) = $0.content else { return false }
             return DomainName("\(instance).\(serviceName.text)")?.wire == name
@@ -268,7 +268,7 @@ package struct PublicationPlan: Sendable {
 
 extension InterfaceTable {
     /// Returns the addresses of this machine with which a service is announced.
-    package func published(by options: DiscoveryOptions) -> [LocalAddress] {
+    func published(by options: DiscoveryOptions) -> [LocalAddress] {
         var count: [UInt32: Int] = [:]
         let addresses = usable.filter { local in
             guard let name = name(of: local.interface), options.accepts(interface: name),

@@ -5,12 +5,12 @@
 /// text form never needs escapes.
 package struct DomainName: Hashable, Sendable {
     /// The labels, most specific first; never empty, each of 1 to 63 bytes.
-    package let labels: [String]
+    let labels: [String]
 
     /// The maximum length of a name's wire form (RFC 1035 section 2.3.4).
     package static let maxByteCount = 255
     /// The maximum length of a label (RFC 1035 section 2.3.4).
-    package static let maxLabelByteCount = 63
+    static let maxLabelByteCount = 63
 
     /// Creates a name from labels. Returns nil if a label is invalid or the name is too long.
     package init?(labels: [String]) {

@@ -20,7 +20,7 @@ package final class DiscoveryLoop {
     private var timers: [ObjectIdentifier: DiscoveryTimer] = [:]
     private var armed: MonotonicInstant?
     /// True after `finish` has been called.
-    package private(set) var isFinished = false
+    private(set) var isFinished = false
 
     /// Returns nil if resources are exhausted.
     init?() {
@@ -43,7 +43,7 @@ package final class DiscoveryLoop {
 
     /// Calls `handler` in every turn in which the descriptor is readable, until the loop ends. The
     /// caller still owns the descriptor and closes it afterwards.
-    package func watch(_ descriptor: Int32, handler: @escaping () -> Void) {
+    func watch(_ descriptor: Int32, handler: @escaping () -> Void) {
         let watch = Watch(handler)
         // Unretained is safe: the loop owns the watch, and frees Avahi's watch first.
         let context = Unmanaged.passUnretained(watch).toOpaque()
@@ -112,7 +112,7 @@ package final class DiscoveryTimer {
     private unowned let loop: DiscoveryLoop
     private let handler: () -> Void
     /// The time at which it fires; nil while it is not set.
-    package private(set) var deadline: MonotonicInstant?
+    private(set) var deadline: MonotonicInstant?
 
     init(loop: DiscoveryLoop, _ handler: @escaping () -> Void) {
         self.loop = loop

@@ -5,7 +5,7 @@ import HandoffModel
 /// names, passwords or tokens.
 package struct RepositoryIdentity: Hashable, Sendable, CustomStringConvertible {
     /// The maximum bytes of an identity.
-    package static let maxByteCount = 512
+    static let maxByteCount = 512
 
     /// The host in lower case, a port other than the default, and the path without `.git`.
     package let text: String

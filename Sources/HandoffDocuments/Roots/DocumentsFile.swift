@@ -21,7 +21,7 @@ package enum DocumentsFile {
     private static let maxProblems = 32
 
     /// The file for all users of the machine.
-    package static let systemPath = "/etc/handoff/documents.conf"
+    static let systemPath = "/etc/handoff/documents.conf"
 
     /// Returns the files to read, in ascending order of precedence.
     package static func paths(environment: [String: String]) -> [String] {

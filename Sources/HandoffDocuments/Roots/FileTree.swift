@@ -1,5 +1,5 @@
 import Glibc
-package import LoopIO
+import LoopIO
 
 /// The file system queries needed to find documents. All of them block while the file system does.
 package enum FileTree {
@@ -26,20 +26,20 @@ package enum FileTree {
     }
 
     /// Returns true if a file or folder can be read now (access(2)).
-    package static func isReadable(_ path: String) -> Bool {
+    static func isReadable(_ path: String) -> Bool {
         isPath(path) && access(path, R_OK) == 0
     }
 
     /// Returns the content of a small regular file, or nil if it does not exist, is unreadable, or
     /// exceeds the limit.
-    package static func read(_ path: String, limit: Int) -> [UInt8]? {
+    static func read(_ path: String, limit: Int) -> [UInt8]? {
         try? content(of: path, limit: limit)
     }
 
     /// Returns the content of a small regular file. Never waits for the other end of a pipe.
     /// - Throws: an error of open(2) or read(2), EFBIG above the limit, EINVAL if it is not a
     ///   regular file.
-    package static func content(of path: String, limit: Int) throws(Errno) -> [UInt8] {
+    static func content(of path: String, limit: Int) throws(Errno) -> [UInt8] {
         guard isPath(path) else { throw .invalidArgument }
         let file = Descriptor(
             owning: try SystemCall.retrying { open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK) })
@@ -60,7 +60,7 @@ package enum FileTree {
     /// Returns the path with links resolved (realpath(3)). If the path does not exist, resolves its
     /// last existing ancestor and appends the rest. Returns nil if the rest contains `.` or `..`,
     /// or for a dangling link.
-    package static func real(_ path: String) -> String? {
+    static func real(_ path: String) -> String? {
         guard isPath(path), path.hasPrefix("/") else { return nil }
         var rest: [String] = []
         var place = path
@@ -92,7 +92,7 @@ package enum FileTree {
     }
 
     /// Returns the parent folder of a path, or nil for `/`.
-    package static func parent(of path: String) -> String? {
+    static func parent(of path: String) -> String? {
         let slash = UInt8(ascii: "/")
         var bytes = Array(path.utf8)[...]
         while bytes.last == slash { bytes.removeLast() }

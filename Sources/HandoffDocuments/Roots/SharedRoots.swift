@@ -31,7 +31,7 @@ package struct SharedRoots: Equatable, Sendable {
 
     /// Returns true for a valid name: 1 to 64 ASCII letters, digits, `.`, `_` and `-`, not starting
     /// with a dot or a dash.
-    package static func isName(_ text: String) -> Bool {
+    static func isName(_ text: String) -> Bool {
         guard (1...maxName).contains(text.utf8.count), !text.hasPrefix("."), !text.hasPrefix("-") else {
             return false
         }

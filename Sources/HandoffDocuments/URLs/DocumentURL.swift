@@ -11,15 +11,15 @@ package struct DocumentURL: Hashable, Sendable {
         case nowhere
     }
 
-    package static let prefix = "handoff-document:"
+    static let prefix = "handoff-document:"
     /// The maximum bytes of a URL's text.
-    package static let maxByteCount = 16_384
+    static let maxByteCount = 16_384
     /// The limits of Linux: components of a path, bytes of one component, and bytes of all of them.
     private static let maxComponents = 256
     private static let maxComponent = 255
     private static let maxPath = 4095
     /// The highest number of a document of an activity.
-    package static let maxFetch = 999_999
+    static let maxFetch = 999_999
 
     /// The starting point of the path.
     package let place: Place

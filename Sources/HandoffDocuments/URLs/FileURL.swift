@@ -4,11 +4,11 @@ package struct FileURL: Hashable, Sendable {
     /// machine: it has a host, is relative, or contains invalid bytes.
     package let path: String?
     /// The last component of the path, even if `path` is nil; empty for the root folder.
-    package let name: String
+    let name: String
     /// True if the URL ends with a slash, as those of folders do.
-    package let isFolder: Bool
+    let isFolder: Bool
     /// The part after `#`, unchanged.
-    package let fragment: String?
+    let fragment: String?
 
     /// Parses a URL. Returns nil for another scheme.
     package init?(_ text: String) {

@@ -51,7 +51,7 @@ package struct HandlerDecision: Sendable, Equatable {
     /// The reason for the choice.
     package let reason: Reason
 
-    package init(_ opener: Opener, name: String? = nil, _ reason: Reason) {
+    init(_ opener: Opener, name: String? = nil, _ reason: Reason) {
         self.opener = opener
         self.name = name
         self.reason = reason
@@ -84,7 +84,7 @@ package struct RunningApp: Sendable, Equatable {
     /// The types that the app declared when it attached.
     package let types: Set<ActivityType>
     /// Its team; nil matches only nil.
-    package let team: String?
+    let team: String?
     /// The number of the attachment. Of several, the latest is preferred.
     package let order: UInt64
 

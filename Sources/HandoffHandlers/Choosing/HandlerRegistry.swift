@@ -23,7 +23,7 @@ package struct HandlerRegistry: Sendable, Equatable {
     /// The user's choices.
     package private(set) var defaults = HandlerDefaults()
     /// True if a program that opens web pages is installed.
-    package private(set) var opensPages = false
+    private(set) var opensPages = false
     /// The apps that the user has disabled, by id or by the name with which they attach.
     package var disabled: Set<AppID> = []
     /// The order of claims.

@@ -5,7 +5,7 @@ package struct NetworkNames: ControlValue {
     /// A connected network.
     package struct Network: ControlValue {
         /// The network interface.
-        package var interface: String
+        var interface: String
         /// The NetworkManager connection name; for wireless networks often the SSID.
         package var name: String
 
@@ -21,7 +21,7 @@ package struct NetworkNames: ControlValue {
     private static let maxText = 256
 
     /// All known networks.
-    package var networks: [Network]
+    var networks: [Network]
 
     package init(networks: [Network]) {
         self.networks = networks

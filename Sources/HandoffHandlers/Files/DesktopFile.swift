@@ -3,11 +3,11 @@ import HandoffModel
 /// The relevant content of a desktop entry (Desktop Entry Specification 1.5).
 package struct DesktopFile: Sendable, Equatable {
     /// A value as written in the file, including escapes.
-    package struct Entry: Sendable, Equatable {
+    struct Entry: Sendable, Equatable {
         /// The text after the equals sign.
-        package let raw: String
+        let raw: String
         /// The line number, from 1.
-        package let line: Int
+        let line: Int
     }
 
     /// The values of known keys in the group `[Desktop Entry]`. The key of a translation includes
@@ -63,7 +63,7 @@ package struct DesktopFile: Sendable, Equatable {
     }
 
     /// Returns the value of a key, including escapes; nil if it is absent.
-    package func entry(_ key: String) -> Entry? { entries[key] }
+    func entry(_ key: String) -> Entry? { entries[key] }
 
     /// Returns a string (the type `string` of the specification); nil if the key is absent.
     package func text(_ key: String) throws(HandlerFileError) -> String? {
@@ -87,7 +87,7 @@ package struct DesktopFile: Sendable, Equatable {
     }
 
     /// Returns a Boolean; false if the key is absent.
-    package func flag(_ key: String) throws(HandlerFileError) -> Bool {
+    func flag(_ key: String) throws(HandlerFileError) -> Bool {
         guard let entry = entries[key] else { return false }
         switch entry.raw {
         case "true": return true

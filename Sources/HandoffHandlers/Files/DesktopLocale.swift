@@ -1,7 +1,7 @@
 /// The user's language in the form of desktop entries: `lang_COUNTRY@MODIFIER`.
 package struct DesktopLocale: Sendable, Equatable {
     /// The suffixes of translated keys, in order of preference.
-    package let candidates: [String]
+    let candidates: [String]
 
     /// Parses the value of a variable such as `LC_MESSAGES`: `de_AT.UTF-8@euro`. Without a value,
     /// and for `C`, no translation matches.

@@ -108,7 +108,7 @@ package struct HandlerFileError: Error, Equatable, Sendable, CustomStringConvert
     /// The line number, from 1; nil for the whole file.
     package let line: Int?
     /// The error, as a sentence fragment.
-    package let problem: String
+    let problem: String
 
     package init(line: Int?, _ problem: String) {
         self.line = line

@@ -100,7 +100,7 @@ package struct ActivityMachine: Sendable {
 
     /// Handles a change of `userInfo`. It is sent only with a save. After a refusal it triggers
     /// another attempt.
-    package mutating func userInfoChanged(_ key: Key) -> [Action] {
+    mutating func userInfoChanged(_ key: Key) -> [Action] {
         switch entries[key]?.remote {
         case .refused, .withdrawing: sync(key)
         case .unknown, .publishing, .published, nil: []

@@ -10,7 +10,7 @@ package enum SearchDelay {
     package static let minDelay = Duration.seconds(2)
 
     /// The maximum delay.
-    package static let maxDelay = Duration.seconds(60)
+    static let maxDelay = Duration.seconds(60)
 
     /// The return of a device may be noticed late by this fraction of the time it was unreachable.
     private static let divisor = 120

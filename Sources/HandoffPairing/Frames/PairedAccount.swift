@@ -16,24 +16,6 @@ package struct PairedAccount: Sendable {
     /// Number of bytes before the statements.
     static let headerCount = 8 + EpochKeys.accountKeyCount
 
-    /// An account to be handed over.
-    package init(epoch: UInt64, accountKey: SecretBytes, statements: [UInt8]) {
-        self.epoch = epoch
-        self.accountKey = accountKey
-        self.statements = statements
-    }
-
-    /// Reads a plaintext, or returns `nil` if it is too short.
-    init?(_ plaintext: SecretBytes) {
-        var reader = SecretReader(plaintext)
-        guard let epoch = try? reader.u64(), let key = try? reader.secret(EpochKeys.accountKeyCount),
-            let statements = try? reader.plain(reader.remaining)
-        else { return nil }
-        self.epoch = epoch
-        accountKey = key
-        self.statements = statements
-    }
-
     /// The plaintext, in secret memory, because an array would leave copies of the key in memory.
     var plaintext: SecretBytes {
         var writer = ByteWriter(capacity: 8)
@@ -58,5 +40,18 @@ package struct PairedAccount: Sendable {
         let state = try AccountState.joining(roster, device: device, accountKey: accountKey, now: now)
         guard state.epoch.map(UInt64.init) == epoch else { throw AccountError.wrongKey }
         return state
+    }
+}
+
+extension PairedAccount {
+    /// Reads a plaintext, or returns `nil` if it is too short.
+    init?(_ plaintext: SecretBytes) {
+        var reader = SecretReader(plaintext)
+        guard let epoch = try? reader.u64(), let key = try? reader.secret(EpochKeys.accountKeyCount),
+            let statements = try? reader.plain(reader.remaining)
+        else { return nil }
+        self.epoch = epoch
+        accountKey = key
+        self.statements = statements
     }
 }

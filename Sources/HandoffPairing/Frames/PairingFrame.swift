@@ -11,7 +11,7 @@ package struct PairingFrame: Sendable, Hashable {
     package let body: [UInt8]
 
     /// Number of bytes before the body.
-    package static let headerCount = 5
+    static let headerCount = 5
 
     /// Creates a frame. The peer rejects a body with a length that the kind does not allow.
     package init(_ kind: PairingFrameKind, _ body: [UInt8]) {

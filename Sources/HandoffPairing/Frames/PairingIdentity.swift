@@ -68,12 +68,6 @@ package struct PairingPeer: Sendable, Hashable {
     /// shown.
     package let name: String
 
-    /// Creates a peer. In a session, `PairingIdentity` proves the key and the name.
-    package init(publicKey: PublicKey, name: String) {
-        self.publicKey = publicKey
-        self.name = name
-    }
-
     /// Its id, of which users compare the first seven digits.
     package var device: DeviceID { DeviceID(publicKey) }
 }

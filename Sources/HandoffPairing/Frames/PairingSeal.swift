@@ -38,7 +38,7 @@ package struct PairingSeal: Sendable {
     }
 
     /// Opens the peer's next frame into a secret plaintext. `nil` ends the session.
-    package mutating func openSecret(_ frame: PairingFrame) -> SecretBytes? {
+    mutating func openSecret(_ frame: PairingFrame) -> SecretBytes? {
         let sealed = SecretBytes(copying: frame.body)
         return AESGCM.open(
             sealed, in: 0..<sealed.count, key: key, nonce: nextToOpen(), additionalData: [frame.kind.rawValue])

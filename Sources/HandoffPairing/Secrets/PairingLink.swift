@@ -8,9 +8,9 @@ internal import HandoffModel
 /// digits: never put it into program arguments or logs.
 package struct PairingLink: Sendable, Equatable {
     /// Size of the secret in bytes.
-    package static let secretCount = 16
+    static let secretCount = 16
     /// Maximum number of addresses in a link.
-    package static let maxCandidates = 8
+    static let maxCandidates = 8
     /// Maximum size of the whole text in bytes. Cheap cameras can still read a QR code of this
     /// size.
     package static let maxText = 512
@@ -72,7 +72,7 @@ package struct PairingLink: Sendable, Equatable {
 
     /// Returns whether `text` is a host and port: a name, an IPv4 address or an IPv6 address in
     /// brackets, then a port from 1.
-    package static func isCandidate(_ text: String) -> Bool {
+    static func isCandidate(_ text: String) -> Bool {
         guard let colon = text.utf8.lastIndex(of: UInt8(ascii: ":")) else { return false }
         let port = text.utf8[text.utf8.index(after: colon)...]
         guard (1...5).contains(port.count), port.allSatisfy({ (0x30...0x39).contains($0) }), port.first != 0x30,

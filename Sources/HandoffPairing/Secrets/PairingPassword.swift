@@ -50,7 +50,7 @@ package struct PairingPassword: Sendable {
 /// Random bytes that make the codes of a window different from those of all others. Not secret.
 package struct PairingSalt: Hashable, Sendable {
     /// Size of a salt in bytes.
-    package static let byteCount = 16
+    static let byteCount = 16
 
     /// The bytes, exactly `byteCount`.
     package let bytes: [UInt8]

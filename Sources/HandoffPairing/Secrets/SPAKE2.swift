@@ -17,7 +17,7 @@ package struct SPAKE2: Sendable {
     private let scalar: P256Scalar
 
     /// Size of a share in bytes.
-    package static let shareCount = P256Point.byteCount
+    static let shareCount = P256Point.byteCount
 
     /// M and N for P-256 (RFC 9382 section 4), uncompressed. Their discrete logarithms are unknown.
     private static let m = point(
@@ -134,7 +134,7 @@ package struct SPAKE2Keys: Sendable {
     private let expected: [UInt8]
 
     /// Size of a confirmation in bytes.
-    package static let confirmationCount = HMACSHA256.byteCount
+    static let confirmationCount = HMACSHA256.byteCount
     /// Size of each of Ke, Ka, KcA and KcB in bytes.
     private static let keyCount = 16
 

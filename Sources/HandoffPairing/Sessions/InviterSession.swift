@@ -63,7 +63,7 @@ package struct InviterSession: Sendable {
     }
 
     /// The event that the session waits for.
-    package var wait: PairingWait {
+    var wait: PairingWait {
         switch state {
         case .idle, .expectingShare, .expectingConfirmation, .judging, .wrong, .expectingIdentity: .proof
         case .asking: .answer

@@ -56,7 +56,7 @@ package struct JoinerSession: Sendable {
     }
 
     /// The event that the session waits for.
-    package var wait: PairingWait {
+    var wait: PairingWait {
         switch state {
         case .expectingSalt, .deriving, .expectingShare, .expectingConfirmation, .expectingIdentity: .proof
         case .waiting: .answer

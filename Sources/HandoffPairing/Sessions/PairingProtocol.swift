@@ -29,7 +29,7 @@ package enum PairingRole: UInt8, Sendable, CaseIterable {
     case inviter = 1
 
     /// The opposite side.
-    package var other: PairingRole {
+    var other: PairingRole {
         switch self {
         case .joiner: .inviter
         case .inviter: .joiner
@@ -38,7 +38,7 @@ package enum PairingRole: UInt8, Sendable, CaseIterable {
 }
 
 /// The event that a session waits for, which determines the driver's timeout.
-package enum PairingWait: Sendable, Hashable {
+enum PairingWait: Sendable, Hashable {
     /// The proofs of code and identity: ``PairingProtocol/proofTimeout`` from the start of the
     /// connection.
     case proof

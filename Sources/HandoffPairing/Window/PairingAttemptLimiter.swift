@@ -9,9 +9,9 @@ import HandoffProtocol
 /// guesses in ten minutes.
 package struct PairingAttemptLimiter: Sendable, Equatable {
     /// Number of codes that can be tried in succession after a long pause.
-    package static let burst = 3
+    static let burst = 3
     /// The time after which one more code can be tried.
-    package static let interval = Duration.seconds(600)
+    static let interval = Duration.seconds(600)
 
     /// When the next code would be due if all codes so far had been tried at the full rate; nil
     /// before the first.

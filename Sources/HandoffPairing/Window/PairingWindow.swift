@@ -44,7 +44,7 @@ package struct PairingWindow: Sendable {
     }
 
     /// The time when the window closes for new proofs.
-    package let end: MonotonicInstant
+    let end: MonotonicInstant
     /// Number of guesses left for the digits; 0 once they are no longer accepted, or if there are
     /// none.
     package private(set) var guessesLeft: Int

@@ -67,14 +67,14 @@ extension ActivitySummary: Hashable {
 extension ActivitySummary {
     /// The maximum length of a title in an announcement, in bytes. Longer titles are truncated so
     /// that they do not displace activities.
-    package static let announcedTitleCount = 128
+    static let announcedTitleCount = 128
 
     /// The maximum length of a title to keep from a list, in bytes. One response to a client must
     /// have room for the offers of many devices.
     static let listedTitleCount = 256
 
     /// The maximum length of the text of any field, in bytes. One byte stores its length.
-    package static let maxTextCount = 255
+    static let maxTextCount = 255
 
     private static let streamsFlag: UInt8 = 1
     private static let webFlag: UInt8 = 2

@@ -66,7 +66,7 @@ package struct FrameCaps: Sendable, Equatable {
 
     /// Creates limits in bytes of body. `unknown` applies to kinds of later versions, which are
     /// read and ignored.
-    package init(_ byKind: [FrameKind: Int], unknown: Int? = nil) {
+    init(_ byKind: [FrameKind: Int], unknown: Int? = nil) {
         self.byKind = byKind
         self.unknown = unknown
     }
@@ -78,7 +78,7 @@ package struct FrameCaps: Sendable, Equatable {
     }
 
     /// The largest limit, to check a length before its kind has arrived.
-    package var maxBody: Int? {
+    var maxBody: Int? {
         let largest = byKind.values.max()
         guard let unknown else { return largest }
         return max(largest ?? unknown, unknown)

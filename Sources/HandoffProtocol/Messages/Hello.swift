@@ -6,7 +6,7 @@ package import HandoffModel
 package struct Hello: Sendable, Equatable {
     /// The version of the messages. The ALPN name determines compatibility. This version determines
     /// which additional features may be used.
-    package let protocolVersion: Int64
+    let protocolVersion: Int64
 
     /// The name and version of the program, for `doctor`.
     package let software: String
@@ -46,10 +46,10 @@ package struct Hello: Sendable, Equatable {
     package let epoch: [UInt8]?
 
     /// The number of bytes in ``epoch``.
-    package static let epochCount = 8
+    static let epochCount = 8
 
     /// The version of the messages described in docs/protocol.md.
-    package static let currentVersion: Int64 = 1
+    static let currentVersion: Int64 = 1
 
     /// Returns nil if the digest or the epoch does not have 8 bytes, the port is 0, or a generation
     /// is 0 or above 2^63 - 1.

@@ -9,7 +9,7 @@ package struct CandidateSet: Sendable, Equatable {
     /// All addresses, in the order in which they became known.
     private var candidates: [Candidate] = []
 
-    package init() {}
+    init() {}
 
     /// The addresses, best first: proved ones by most recent proof, then configured ones, then the
     /// newest.

@@ -46,14 +46,14 @@ package struct Peer: Sendable, Equatable {
     package internal(set) var candidates = CandidateSet()
 
     /// The mDNS instances of the device that have appeared and not been removed.
-    package internal(set) var instances: Set<String> = []
+    var instances: Set<String> = []
 
     /// The latest announcement of this device that it is known to have, acknowledged or delivered
     /// by connection.
     package internal(set) var acknowledged: Position?
 
     /// The number of open and accepted connections to it.
-    package internal(set) var connectionCount = 0
+    var connectionCount = 0
 
     /// The time at which its current announcement was first received, or at which it last sent
     /// something over a connection.

@@ -7,7 +7,7 @@ package struct PeerAddress: Hashable, Sendable {
     /// The last 8 bytes of an IPv6 host, or the 4 bytes of an IPv4 host.
     private let low: UInt64
 
-    package let isIPv4: Bool
+    let isIPv4: Bool
 
     /// The interface index of a link-local IPv6 address, otherwise 0.
     package let scope: UInt32
@@ -51,7 +51,7 @@ package struct PeerAddress: Hashable, Sendable {
     }
 
     /// Returns the same host and interface with another port, or nil for port 0.
-    package func withPort(_ port: UInt16) -> PeerAddress? {
+    func withPort(_ port: UInt16) -> PeerAddress? {
         port == 0 ? nil : PeerAddress(self, port: port)
     }
 

@@ -6,7 +6,7 @@ package struct UnreachableDevice: Sendable, Equatable {
     package internal(set) var peer: Peer
 
     /// The time at which it became unreachable.
-    package let since: MonotonicInstant
+    let since: MonotonicInstant
 
     /// Returns the addresses to which messages may be sent although nothing arrives from the
     /// device, best first: those that it proved, configured ones, and those of a record while it is

@@ -46,14 +46,14 @@ package struct PeerSessionMachine: Sendable {
     }
 
     /// The maximum wait for the first bytes after TLS.
-    package static let firstFrameTimeout = Duration.seconds(1)
+    static let firstFrameTimeout = Duration.seconds(1)
 
     /// The maximum wait for all statements of a device that is not live.
-    package static let introductionTimeout = Duration.seconds(2)
+    static let introductionTimeout = Duration.seconds(2)
 
     /// The maximum wait for the hello of a live device that has started to send. Its statements may
     /// precede it.
-    package static let helloTimeout = Duration.seconds(5)
+    static let helloTimeout = Duration.seconds(5)
 
     /// The maximum number of open requests from the peer.
     package static let maxOpenRequests = 32

@@ -29,7 +29,7 @@ package enum FileName {
     /// control characters become `_`, a run of blanks becomes one space, and `_` is put before a
     /// leading dot or dash.
     /// - Throws: `name` if there is no name or it is invalid.
-    package static func usable(_ name: String?) throws(TransferFailure) -> Choice {
+    static func usable(_ name: String?) throws(TransferFailure) -> Choice {
         guard let name else {
             throw TransferFailure(
                 .name, "the sender did not name its content; use --output with a file instead of a folder")
@@ -134,7 +134,7 @@ package enum FileName {
     /// Returns the name with a number before its extension, for a name that is taken, such as
     /// `report (2).pdf`. Shortens a name that is too long.
     /// - Parameter isFolder: true for a folder, whose name has no extension.
-    package static func numbered(_ name: String, _ number: Int, isFolder: Bool) -> String {
+    static func numbered(_ name: String, _ number: Int, isFolder: Bool) -> String {
         let (stem, end) = isFolder ? (name, "") : split(name)
         let added = " (\(number))" + end
         return stem.prefix(utf8Count: TransferLimits.name - added.utf8.count) + added

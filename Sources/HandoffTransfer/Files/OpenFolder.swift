@@ -1,7 +1,7 @@
 import CLinux
 import Glibc
 import HandoffModel
-package import LoopIO
+import LoopIO
 
 /// An open folder. Its operations take names, and never leave the folder or follow a link.
 final class OpenFolder {
@@ -117,15 +117,15 @@ final class SharedDescriptor {
 /// fallback.
 package struct KernelCalls: Sendable {
     /// renameat2(2) with RENAME_NOREPLACE, which some file systems lack.
-    package var renamesOnlyNew = true
+    var renamesOnlyNew = true
     /// openat2(2), available since Linux 5.6 and unknown to some sandboxes.
-    package var opensBeneath = true
+    var opensBeneath = true
     /// fchmod(2), rejected by some network and FUSE file systems.
-    package var setsModes = true
+    var setsModes = true
     /// Returns the error by which the file system rejects a name, as those of memory sticks do, or
     /// nil.
-    package var nameError: (@Sendable ([UInt8]) -> Errno?)?
+    var nameError: (@Sendable ([UInt8]) -> Errno?)?
 
     /// Uses all features.
-    package init() {}
+    init() {}
 }

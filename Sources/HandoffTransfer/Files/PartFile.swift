@@ -9,7 +9,7 @@ import LoopIO
 /// threads concurrently.
 package final class PartFile {
     /// The intended path, for messages. The final name may have a number.
-    package let path: String
+    let path: String
     /// Bytes of a beginning that may be continued once its digest has been compared; 0 to start
     /// again.
     package let resumable: Int64
@@ -23,7 +23,7 @@ package final class PartFile {
     private let mask: UInt32
     private var isFinished = false
     /// Differences between the sent and the stored file, set by `finish`.
-    package private(set) var remarks: [String] = []
+    private(set) var remarks: [String] = []
     /// The reason why the name differs from the sender's, if it does.
     var nameReason: String?
 
@@ -70,7 +70,7 @@ package final class PartFile {
     package var number: Int32 { descriptor.raw }
 
     /// Bytes to read when hashing the beginning, without holes (st_blocks of stat(2)).
-    package var stored: Int64 {
+    var stored: Int64 {
         var status = stat()
         guard fstat(descriptor.raw, &status) == 0 else { return resumable }
         return min(Int64(status.st_blocks) * 512, resumable)
@@ -148,7 +148,7 @@ package final class PartFile {
     }
 
     /// Deletes the part.
-    package func discard() {
+    func discard() {
         guard !isFinished else { return }
         isFinished = true
         // If deleting fails, the next attempt compares the part and starts again.

@@ -10,7 +10,7 @@ import LoopIO
 /// continued. Not to be used by two threads concurrently.
 package final class PartFolder {
     /// The intended path, for messages. The final name may have a number.
-    package let path: String
+    let path: String
 
     private let folder: OpenFolder
     private let root: Descriptor
@@ -138,7 +138,7 @@ package final class PartFolder {
     }
 
     /// Deletes the file that is being written, because its source has changed.
-    package func discardFile() {
+    func discardFile() {
         guard let file else { return }
         self.file = nil
         guard let parent = try? folder(Array(file.entry.components.dropLast())) else { return }
@@ -147,7 +147,7 @@ package final class PartFolder {
     }
 
     /// Bytes of the contained files, without archive overhead.
-    package var contentBytes: Int64 { parser.bytes }
+    var contentBytes: Int64 { parser.bytes }
 
     /// Sets all modes and times, makes the content durable, and gives the folder its name.
     /// - Returns: the path.

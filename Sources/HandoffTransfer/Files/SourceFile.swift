@@ -9,7 +9,7 @@ package final class SourceFile: Sendable {
     /// The description sent to the receiver.
     package let header: TransferHeader
     /// The path as the user gave it, for messages, which the receiver may get.
-    package let path: String
+    let path: String
 
     private let descriptor: Descriptor
     private let state: FileState

@@ -28,10 +28,10 @@ package struct TransferHave: Hashable, Sendable {
     /// empty.
     package let digest: ContentDigest?
     /// Bytes of the last entry of a folder's archive, 0…2^62; 0 if that entry is a folder.
-    package let lastBytes: Int64
+    let lastBytes: Int64
     /// True if the receiver creates holes. The content may then be sent in several parts, with
     /// zeros between them.
-    package var supportsHoles = false
+    var supportsHoles = false
 
     /// Returns nil if only one of offset and digest states that a part exists, or a number is out
     /// of range.

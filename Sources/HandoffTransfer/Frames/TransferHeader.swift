@@ -72,7 +72,7 @@ package enum TransferLimits {
     /// (eCryptfs).
     static let portableName = 143
     /// The maximum bytes of one chunk of content of unknown size.
-    package static let chunk = 1_048_576
+    static let chunk = 1_048_576
     /// The maximum bytes of an error message.
     static let message = 1024
     /// The maximum bytes of an error reason.

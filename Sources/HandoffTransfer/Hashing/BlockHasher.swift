@@ -8,15 +8,15 @@ import HandoffModel
 /// because each file system places holes differently.
 package struct BlockHasher: Sendable {
     /// Bytes of a block: the smallest allocation unit of file systems.
-    package static let block: Int64 = 4096
+    static let block: Int64 = 4096
 
     private var hasher = SHA256Hasher()
 
-    package init() {}
+    init() {}
 
     /// Adds bytes of the file at an offset that is a multiple of `block`. Only the last bytes of
     /// the file may be shorter than a block.
-    package mutating func update(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
+    mutating func update(_ bytes: UnsafeRawBufferPointer, at offset: Int64) {
         for start in stride(from: 0, to: bytes.count, by: Int(Self.block)) {
             let block = UnsafeRawBufferPointer(rebasing: bytes[start..<min(start + Int(Self.block), bytes.count)])
             guard !Self.isZero(block) else { continue }

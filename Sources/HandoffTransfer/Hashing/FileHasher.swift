@@ -11,7 +11,7 @@ package final class FileHasher {
 
     /// Starts the thread. Does not change the file's offset (pread(2)).
     /// - Parameter path: for messages.
-    package init(_ file: borrowing Descriptor, path: String) throws(TransferFailure) {
+    init(_ file: borrowing Descriptor, path: String) throws(TransferFailure) {
         do throws(Errno) {
             beginning = FileBeginning(try Self.reopen(file), path: path)
             worker = try Worker(name: "hash")

@@ -16,7 +16,7 @@ package struct SHA256Hasher: Sendable {
     }
 
     /// Adds bytes of borrowed memory.
-    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    mutating func update(_ bytes: UnsafeRawBufferPointer) {
         add(bytes)
     }
 

@@ -44,7 +44,7 @@ package struct ReceiverMachine: Sendable {
     private var state = State.waitingForHeader
     private var input = TransferInput()
     /// The entries omitted by the sender, known before `finish`.
-    package private(set) var omissions = TransferOmissions.none
+    private(set) var omissions = TransferOmissions.none
     /// Actions that `next` has not returned yet.
     private var pending: [ReceiverAction] = []
 
@@ -60,7 +60,7 @@ package struct ReceiverMachine: Sendable {
 
     /// True if the other side must send next, without having to hash anything, and no work is
     /// pending here.
-    package var awaitsSender: Bool {
+    var awaitsSender: Bool {
         switch state {
         case .waitingForHeader, .waitingForNext, .receivingBytes, .receivingContent, .waitingForComplete: true
         case .opening, .waitingForStart, .passing, .finishing, .ended: false

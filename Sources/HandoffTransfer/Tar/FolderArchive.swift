@@ -14,12 +14,7 @@ package final class FolderArchive {
         /// The number of files and folders.
         package var entries: Int64 = 0
         /// Bytes of the last entry; 0 if it is a folder.
-        package var lastBytes: Int64 = 0
-
-        package init(entries: Int64 = 0, lastBytes: Int64 = 0) {
-            self.entries = entries
-            self.lastBytes = lastBytes
-        }
+        var lastBytes: Int64 = 0
     }
 
     private let writer: TarWriter
@@ -36,7 +31,7 @@ package final class FolderArchive {
     /// The part compared so far.
     package private(set) var beginning = Beginning()
     /// The compared entries that are needed to continue: the folders and the last file.
-    package private(set) var kept: [TarEntry] = []
+    private(set) var kept: [TarEntry] = []
     /// Bytes of the compared entries in an archive.
     package private(set) var position: Int64 = 0
     /// Bytes of the compared files.
@@ -80,13 +75,13 @@ package final class FolderArchive {
     }
 
     /// The entries omitted so far.
-    package var omissions: TransferOmissions { writer.omissions }
+    var omissions: TransferOmissions { writer.omissions }
 
     /// Bytes of the files read so far, without archive overhead.
-    package var contentBytes: Int64 { writer.contentBytes }
+    var contentBytes: Int64 { writer.contentBytes }
 
     /// Returns notes for the user about entries omitted since the last call.
-    package func takeNotes() -> [String] { writer.takeNotes() }
+    func takeNotes() -> [String] { writer.takeNotes() }
 
     private func complete() {
         if entry?.kind == .file { Self.add(UInt64(beginning.lastBytes), to: &hasher) }

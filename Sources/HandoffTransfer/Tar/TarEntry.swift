@@ -16,16 +16,7 @@ package struct TarEntry: Equatable, Sendable {
     /// Permissions, 0…0o777.
     package let mode: UInt32
     /// The modification time in seconds since 1970.
-    package let modified: Int64
-
-    /// Creates an entry from values that the caller has checked.
-    package init(kind: Kind, components: [[UInt8]], size: Int64, mode: UInt32, modified: Int64) {
-        self.kind = kind
-        self.components = components
-        self.size = size
-        self.mode = mode
-        self.modified = modified
-    }
+    let modified: Int64
 
     /// The path, with slashes.
     var path: [UInt8] { Self.path(of: components) }

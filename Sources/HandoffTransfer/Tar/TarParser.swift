@@ -200,7 +200,7 @@ package struct TarLimits: Sendable {
     package var entries: Int
     /// The approximate memory for the names of folders, which are kept until the end for modes and
     /// times.
-    package var memory = 1 << 28
+    var memory = 1 << 28
 
     package init(bytes: Int64, entries: Int) {
         self.bytes = bytes
@@ -211,7 +211,7 @@ package struct TarLimits: Sendable {
     static let unlimited = TarLimits(bytes: .max, entries: .max)
 
     /// 1 TiB in a million files and folders: a bound far above any expected use.
-    package static let standard = TarLimits(bytes: 1 << 40, entries: 1_000_000)
+    static let standard = TarLimits(bytes: 1 << 40, entries: 1_000_000)
 
     /// The maximum bytes of a path, below the kernel's limit of 4,096.
     static let path = 4000

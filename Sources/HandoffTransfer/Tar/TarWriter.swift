@@ -1,6 +1,6 @@
 import Glibc
 import HandoffModel
-package import LoopIO
+import LoopIO
 
 /// Creates an archive of a folder, piece by piece. It contains files and folders, but no links,
 /// devices or pipes.
@@ -31,7 +31,7 @@ package final class TarWriter {
     private var notes: [String] = []
     private var skipped = 0
     /// The entries omitted so far.
-    package private(set) var omissions = TransferOmissions.none
+    private(set) var omissions = TransferOmissions.none
 
     /// Total size of the files started so far.
     private(set) var contentBytes: Int64 = 0
@@ -45,14 +45,14 @@ package final class TarWriter {
 
     /// Creates a writer for the content of an open folder.
     /// - Parameter path: for messages.
-    package init(_ folder: consuming Descriptor, path: String) {
+    init(_ folder: consuming Descriptor, path: String) {
         root = SharedDescriptor(folder)
         top = path
     }
 
     /// Returns notes for the user about entries omitted since the last call, at most a hundred
     /// lines.
-    package func takeNotes() -> [String] {
+    func takeNotes() -> [String] {
         defer { (notes, skipped) = ([], 0) }
         return skipped > Self.noteLimit ? notes + ["\(skipped - Self.noteLimit) more are left out"] : notes
     }

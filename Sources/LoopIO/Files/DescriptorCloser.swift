@@ -13,7 +13,7 @@ package enum DescriptorCloser {
     package static let limitPerSource = 64
     /// The same limit for all sources together. Each waiting descriptor counts towards the files
     /// that this process may have open.
-    package static let limit = 2048
+    static let limit = 2048
     private static let threadsOfSource = 2
     private static let threadLimit = 32
 

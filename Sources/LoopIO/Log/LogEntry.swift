@@ -6,27 +6,15 @@ package struct LogEntry: Sendable, Equatable {
     package struct Field: Sendable, Equatable {
         package let name: String
         package let value: String
-
-        package init(name: String, value: String) {
-            self.name = name
-            self.value = value
-        }
     }
 
-    package let level: LogLevel
+    let level: LogLevel
     /// The part of the program that logs, such as `discovery`.
-    package let subsystem: String
+    let subsystem: String
     /// A sentence without a full stop.
     package let message: String
     /// The details of the message, in the order of the call.
-    package let fields: [Field]
-
-    package init(level: LogLevel, subsystem: String, message: String, fields: [Field] = []) {
-        self.level = level
-        self.subsystem = subsystem
-        self.message = message
-        self.fields = fields
-    }
+    var fields: [Field] = []
 
     /// The entry in the form `subsystem: Message name=value name="value with spaces"`.
     package var line: String {
@@ -80,7 +68,7 @@ package enum LogLevel: Int, Comparable, CaseIterable, Sendable {
     }
 
     /// The journal's priority (syslog(3)): 7 debug, 6 info, 5 notice, 3 error, 2 critical.
-    package var priority: Int {
+    var priority: Int {
         switch self {
         case .debug: 7
         case .info: 6

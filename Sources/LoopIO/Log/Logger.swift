@@ -45,7 +45,7 @@ package struct Logger: Sendable {
     }
 
     /// Writes an entry if `level` is high enough.
-    package func log(
+    func log(
         _ level: LogLevel, _ message: @autoclosure () -> String,
         _ fields: @autoclosure () -> KeyValuePairs<String, String> = [:]
     ) {

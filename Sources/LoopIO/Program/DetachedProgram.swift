@@ -56,7 +56,7 @@ package final class DetachedProgram {
     }
 
     /// Cancels the report of the exit.
-    package func forget() {
+    func forget() {
         onEnded = nil
     }
 

@@ -68,7 +68,7 @@ extension String {
     }
 
     /// Splits a command-line word into the option and, if present, the value after the first `=`.
-    package var splitOption: [String] {
+    var splitOption: [String] {
         // Split scalars: a combining mark at the start of a value would form one character with
         // "=".
         unicodeScalars.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false).map { String($0) }

@@ -79,7 +79,7 @@ package final class TerminalKeys {
     }
 
     /// Stops reading, and restores line mode and echo.
-    package func cancel() {
+    func cancel() {
         // Before the descriptor closes with its property.
         source?.cancel()
         source = nil

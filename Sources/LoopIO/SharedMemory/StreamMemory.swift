@@ -17,7 +17,7 @@ package final class StreamMemory: @unchecked Sendable {
     }
 
     /// The ring size in bytes that an app uses.
-    package static let usualRingSize = 1024 * 1024
+    static let usualRingSize = 1024 * 1024
     /// The ring sizes that the daemon accepts, powers of two: 64 streams need at most 128 MiB.
     private static let ringSizes = 64 * 1024...usualRingSize
     /// The size of each direction's header: one page.

@@ -1,8 +1,9 @@
-import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 import HandoffProtocol
 import Testing
+
+@testable import HandoffAccount
 
 @Suite struct AdvertSealTests {
     private let samples: SealingSamples

@@ -1,5 +1,6 @@
-import HandoffAccount
 import Testing
+
+@testable import HandoffAccount
 
 /// The periods that a reader accepts as fresh, for any clock.
 @Suite struct FreshnessTests {

@@ -1,7 +1,8 @@
-import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 import Testing
+
+@testable import HandoffAccount
 
 /// The life cycle of an exported file, as described in `AccountState+Tickets.swift`.
 @Suite struct TicketTests {

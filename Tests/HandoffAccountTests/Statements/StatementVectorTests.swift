@@ -1,7 +1,8 @@
-import HandoffAccount
 import HandoffCrypto
 import HandoffModel
 import Testing
+
+@testable import HandoffAccount
 
 /// The values of docs/protocol.md, "Roster and epochs", which another program computes.
 @Suite struct StatementVectorTests {

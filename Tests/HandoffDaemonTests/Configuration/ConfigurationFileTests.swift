@@ -1,5 +1,6 @@
-import HandoffDaemon
 import Testing
+
+@testable import HandoffDaemon
 
 @Suite struct ConfigurationFileTests {
     static let path = "/x/handoffd.conf"

@@ -1,7 +1,8 @@
-import HandoffDaemon
 import HandoffModel
 import HandoffProtocol
 import Testing
+
+@testable import HandoffDaemon
 
 @Suite struct ConfigurationLoaderTests {
     func loader(

@@ -1,7 +1,8 @@
-import HandoffDaemon
 import HandoffModel
 import LoopIO
 import Testing
+
+@testable import HandoffDaemon
 
 @Suite struct ConfigurationValueTests {
     func value(_ key: String, _ text: String) -> Configuration? {

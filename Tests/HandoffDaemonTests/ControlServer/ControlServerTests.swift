@@ -1,10 +1,11 @@
 import Glibc
 import HandoffControl
-import HandoffDaemon
 import HandoffJSON
 import HandoffTestSupport
-import LoopIO
 import Testing
+
+@testable import HandoffDaemon
+@testable import LoopIO
 
 private let status = VarlinkCall(method: ControlMethod.getStatus.rawValue)
 private let watch = VarlinkCall(method: ControlMethod.watch.rawValue, more: true)

@@ -1,12 +1,13 @@
 import Glibc
 import HandoffControl
-import HandoffDaemon
 import HandoffDesktopService
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+
+@testable import HandoffDaemon
 
 /// The time that an app may take from its start until it attaches. The started app does nothing.
 /// The tests attach instead.

@@ -1,9 +1,10 @@
-import HandoffDaemon
-import HandoffDiscovery
 import HandoffModel
 import HandoffState
 import LoopIO
 import Testing
+
+@testable import HandoffDaemon
+@testable import HandoffDiscovery
 
 struct NetworkTrustTests {
     private let home: HardwareAddress

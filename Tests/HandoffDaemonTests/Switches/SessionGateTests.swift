@@ -1,8 +1,9 @@
-import HandoffDaemon
 import HandoffHandlers
 import HandoffModel
 import LoopIO
 import Testing
+
+@testable import HandoffDaemon
 
 /// Whether the user's sessions allow advertising.
 @Suite struct SessionGateTests {

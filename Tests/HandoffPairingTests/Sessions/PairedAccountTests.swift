@@ -1,8 +1,9 @@
 import HandoffAccount
 import HandoffCrypto
 import HandoffModel
-import HandoffPairing
 import Testing
+
+@testable import HandoffPairing
 
 /// A joiner checks the account before it stores it.
 @Suite struct PairedAccountTests {

@@ -1,6 +1,7 @@
 import HandoffCrypto
-import HandoffPairing
 import Testing
+
+@testable import HandoffPairing
 
 /// Messages that a peer with the code can send but a joiner does not, such as foreign identities.
 @Suite struct PairingForgeryTests {

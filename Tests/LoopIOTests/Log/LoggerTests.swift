@@ -1,6 +1,7 @@
 import HandoffTestSupport
-import LoopIO
 import Testing
+
+@testable import LoopIO
 
 struct LoggerTests {
     @Test(arguments: LogLevel.allCases)

@@ -1,6 +1,7 @@
 import Glibc
-import LoopIO
 import Testing
+
+@testable import LoopIO
 
 struct SinkTests {
     private let entry = LogEntry(

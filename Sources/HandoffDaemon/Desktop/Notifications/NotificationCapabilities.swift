@@ -1,11 +1,11 @@
 /// The relevant capabilities of a notification server.
 package struct NotificationCapabilities: Sendable, Equatable {
     /// The server supports actions.
-    package let hasActions: Bool
+    let hasActions: Bool
     /// The server shows a body text.
-    package let hasBody: Bool
+    let hasBody: Bool
     /// The server parses the body as markup, so text must be escaped.
-    package let hasMarkup: Bool
+    let hasMarkup: Bool
 
     /// - Parameter names: The names from `GetCapabilities`.
     package init(_ names: [String]) {

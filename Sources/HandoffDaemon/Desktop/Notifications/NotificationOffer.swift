@@ -1,6 +1,6 @@
 package import HandoffControl
-package import HandoffHandlers
-package import HandoffModel
+import HandoffHandlers
+import HandoffModel
 
 /// An offered activity, prepared for notifications. Plain values.
 ///
@@ -10,24 +10,24 @@ package import HandoffModel
 /// changes.
 package struct NotificationOffer: Sendable, Equatable {
     /// The device that offers the activity.
-    package let device: DeviceID
+    let device: DeviceID
     /// The activity's id.
-    package let activity: ActivityID
+    let activity: ActivityID
     /// The kind of the device.
-    package let kind: DeviceKind
+    let kind: DeviceKind
     /// True if the browser would open it.
     private let isPage: Bool
     /// The app that would open it; nil for the browser, or if the id is unknown.
-    package let app: AppID?
+    let app: AppID?
     /// The icon name of that app in the desktop's theme; nil if it has none.
-    package let icon: String?
+    let icon: String?
     private let givenApp: String?
     private let givenTitle: String?
     private let givenName: String
     /// True for a file, a folder or a stream, which is received here.
-    package let isFile: Bool
+    let isFile: Bool
     /// True if a user sent it to this device.
-    package let isSent: Bool
+    let isSent: Bool
 
     /// Nil for an offer that no app opens here.
     package init?(_ offer: OfferedActivity) {
@@ -49,13 +49,13 @@ package struct NotificationOffer: Sendable, Equatable {
     }
 
     /// The name of the app that would open it, or a term for the browser.
-    package var opener: String { isPage ? "Web browser" : givenApp.flatMap { NotificationText.line($0) } ?? "App" }
+    var opener: String { isPage ? "Web browser" : givenApp.flatMap { NotificationText.line($0) } ?? "App" }
 
     /// The title of the activity.
     package var title: String? { givenTitle.flatMap { NotificationText.line($0) } }
 
     /// The device's name.
-    package var deviceName: String { NotificationText.line(givenName) ?? "another device" }
+    var deviceName: String { NotificationText.line(givenName) ?? "another device" }
 
     /// The title, or the opener if there is none.
     var label: String { title ?? opener }

@@ -1,4 +1,4 @@
-package import HandoffModel
+import HandoffModel
 import LoopIO
 
 /// Limits how often the screen may change: a few times in quick succession, then rarely. Plain
@@ -6,7 +6,7 @@ import LoopIO
 ///
 /// Quickly changing offers, or a malfunctioning app on another device, must not keep this screen
 /// busy.
-package struct NotificationRateLimiter: Sendable {
+struct NotificationRateLimiter: Sendable {
     /// The minimum time between two changes of a device's notification.
     static let gap = Duration.seconds(1)
 
@@ -22,23 +22,23 @@ package struct NotificationRateLimiter: Sendable {
 
     /// The limits for one device: an immediate change, five in quick succession, one per ten
     /// seconds on average.
-    package static var ofDevice: NotificationRateLimiter {
+    static var ofDevice: NotificationRateLimiter {
         NotificationRateLimiter(gap: gap, rate: RateLimit(every: .seconds(10), burst: 5))
     }
 
     /// The limits for the whole screen, because a member can admit hundreds of devices.
-    package static var ofScreen: NotificationRateLimiter {
+    static var ofScreen: NotificationRateLimiter {
         NotificationRateLimiter(gap: .zero, rate: RateLimit(every: .seconds(5), burst: 16))
     }
 
     /// The earliest time for the next change.
-    package var next: MonotonicInstant { max(rested, rate.next) }
+    var next: MonotonicInstant { max(rested, rate.next) }
 
     /// True if earlier changes no longer have an effect.
-    package func hasRested(at now: MonotonicInstant) -> Bool { rate.isIdle(at: now) && now >= rested }
+    func hasRested(at now: MonotonicInstant) -> Bool { rate.isIdle(at: now) && now >= rested }
 
     /// Records a change.
-    package mutating func changed(at now: MonotonicInstant) {
+    mutating func changed(at now: MonotonicInstant) {
         rate.count(at: now)
         rested = now + gap
     }

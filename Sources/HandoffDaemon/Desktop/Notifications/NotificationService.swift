@@ -1,4 +1,4 @@
-package import HandoffControl
+import HandoffControl
 import HandoffHandlers
 package import HandoffModel
 package import LoopIO
@@ -58,7 +58,7 @@ package final class NotificationService {
     }
 
     /// The state of notifications, and the outcome of those that were shown.
-    package var report: ControlNotifications { machine.report }
+    var report: ControlNotifications { machine.report }
 
     private func finish() {
         for action in machine.giveUp() { perform(action) }
@@ -95,18 +95,18 @@ package final class NotificationService {
     }
 
     /// Records that an activity was continued here, in any way.
-    package func continued(_ activity: ActivityID, from device: DeviceID) {
+    func continued(_ activity: ActivityID, from device: DeviceID) {
         change { $0.continued(activity, from: device, now: $1) }
     }
 
     /// Records the result of a file that an app received.
-    package func received(_ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd) {
+    func received(_ activity: ActivityID, from device: DeviceID, by app: String, _ end: ReceivedEnd) {
         change { $0.received(activity, from: device, by: app, end, now: $1) }
     }
 
     /// Records that this device is no longer a member of its account. The user is notified once,
     /// when present.
-    package func excluded(because problem: String) {
+    func excluded(because problem: String) {
         exclusion = problem
         showExclusion()
     }

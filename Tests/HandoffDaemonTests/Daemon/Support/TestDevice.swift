@@ -1,12 +1,13 @@
 import Glibc
 import HandoffControl
-import HandoffDaemon
 import HandoffDiscovery
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
 import LoopIO
 import Testing
+
+@testable import HandoffDaemon
 
 /// A device of a `Fleet`: a whole daemon, its state folder, and its control socket.
 final class TestDevice {
