@@ -5,7 +5,7 @@ package struct BytewiseText: Hashable, Sendable {
     package let text: String
 
     /// Wraps a string.
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
     }
 
