@@ -147,8 +147,9 @@ public final class HandoffApplication: @unchecked Sendable {
     }
 
     /// A handler that receives messages for developers: the daemon's advice, such as that a payload
-    /// is larger than 3 KiB, once per kind of advice and activity; and refused activities. If it is
-    /// nil, refusals are printed to standard error.
+    /// is larger than 3 KiB, once per kind of advice and activity; refused activities; and events of a
+    /// newer daemon that this version does not know. If it is nil, refusals are printed to standard
+    /// error.
     public var onDiagnostic: DiagnosticHandler? {
         get { lock.withLock { diagnosticHandler } }
         set {
