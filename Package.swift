@@ -395,7 +395,8 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
     }
 }
 
-// Builds for a sanitizer leave out the tests that they do not run.
-if let names = Context.environment["HANDOFF_WITHOUT"]?.split(separator: " ") {
+// Builds for a sanitizer leave out the tests and programs that they do not run.
+if let names = Context.environment["HANDOFF_WITHOUT"]?.split(whereSeparator: \.isWhitespace) {
     package.targets.removeAll { names.contains(Substring($0.name)) }
+    package.products.removeAll { names.contains(Substring($0.name)) }
 }
