@@ -67,7 +67,7 @@ def declined(stage):
         expect(event["device"] == desk.ctl("status").line["device"], f"{event}")
     expect(send.process.wait(20) == 1, f"the sender's command does not exit: {send.seen}")
     desk.server.none()
-    expect(desk.ctl("list").lines == [], "the declined item is still offered")
+    until("no declined item is offered", lambda: desk.ctl("list").lines == [])
     log = desk.origin.ctl("log").lines
     expect([line["outcome"] for line in log if line["event"] == "continuation"] == ["declined"] * 2, f"{log}")
 
