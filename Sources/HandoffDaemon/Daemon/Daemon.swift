@@ -222,9 +222,9 @@ actor Daemon {
 
     /// Handles the withdrawal of the core's announcements. Only pending writes remain.
     private func withdrawn(byCore number: Int) {
-        guard number == coreNumber, let core, let making else { return }
-        core.history.finish {
-            making.worker.run({}, on: self.loop) { _ in
+        guard number == coreNumber, let core else { return }
+        core.history.finish { [worker = core.worker] in
+            worker.run({}, on: self.loop) { _ in
                 // By now another core may be ending.
                 self.assumeIsolated { if number == $0.coreNumber { $0.coreEnded() } }
             }

@@ -1,11 +1,23 @@
 /// The streams with one device: the numbers of the open ones, and those that are being opened.
 struct DeviceStreams {
     /// The number of open streams.
-    var count = 0
+    private(set) var count = 0
     /// The number of those whose connection has not presented a ticket.
-    var countWithoutTicket = 0
+    private(set) var countWithoutTicket = 0
     /// The streams that are being opened to the device.
     var openings = OpeningQueue()
+
+    /// Counts a stream that was opened.
+    mutating func opened() { count += 1 }
+
+    /// Counts a connection that must present a ticket.
+    mutating func accepted() { countWithoutTicket += 1 }
+
+    /// Counts the end of an open stream.
+    mutating func ended() { count = max(0, count - 1) }
+
+    /// Counts a connection that has presented a ticket, or has ended without one.
+    mutating func ticketPresented() { countWithoutTicket = max(0, countWithoutTicket - 1) }
 
     /// True if there are no streams.
     var isEmpty: Bool { count == 0 && countWithoutTicket == 0 && openings.isEmpty }

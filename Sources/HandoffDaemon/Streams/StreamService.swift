@@ -168,7 +168,7 @@ final class StreamService {
         let id = StreamID(checked: Randomness.bytes(StreamID.byteCount))
         guard let (handle, relay) = start(channel, greeting, as: id) else { return nil }
         streams[id] = OpenStream(device: device, handle: handle, relay: relay, phase: phase, opening: opening)
-        update(device) { $0.count += 1 }
+        update(device) { $0.opened() }
         return id
     }
 
@@ -193,7 +193,7 @@ final class StreamService {
         guard let stream = streams.removeValue(forKey: id) else { return }
         stream.relay.cancel()
         loops.release(stream.handle.loop)
-        update(stream.device) { $0.count -= 1 }
+        update(stream.device) { $0.ended() }
         let reply = AwaitStreamReply(report, device: name(stream.device))
         switch stream.phase {
         case .awaitingTicket:
@@ -217,7 +217,7 @@ final class StreamService {
     }
 
     private func proved(_ device: DeviceID) {
-        update(device) { $0.countWithoutTicket -= 1 }
+        update(device) { $0.ticketPresented() }
     }
 
     // MARK: - Serving other devices
@@ -241,7 +241,7 @@ final class StreamService {
         guard let channel = connection.detach(),
             add(channel, device: device, greeting: .await, phase: .awaitingTicket) != nil
         else { return }
-        update(device) { $0.countWithoutTicket += 1 }
+        update(device) { $0.accepted() }
     }
 
     private func shown(_ ticket: [UInt8], by id: StreamID) {
