@@ -1,6 +1,6 @@
 // A GTK 4 app with main-actor code, structured like an app for Apple's systems. Shows a window,
 // offers its page, continues the page of another device, and prints a line for each callback. Ends
-// after it has continued one, or with its input.
+// with its input.
 import CGTKWindow
 import Foundation
 import HandoffGLib
@@ -32,10 +32,7 @@ final class ReaderViewController: UIResponder, UIApplicationDelegate {
     override func restoreUserActivityState(_ activity: NSUserActivity) {
         report("continues \(activity.userInfo?["page"] as? Int ?? 0)")
         // The same loop runs main-actor tasks.
-        Task {
-            report("task")
-            cgtkwindow_quit()
-        }
+        Task { report("task") }
     }
 
     func report(_ text: String) {

@@ -4,6 +4,7 @@ import os
 import subprocess
 import threading
 
+from browsers import until
 from harness import BIN, expect, main, test
 from windows import Screen
 
@@ -45,6 +46,8 @@ def gtk(stage):
     here, there = Reader(stage, screen, desk), Reader(stage, screen, laptop)
     for reader in (here, there):
         reader.wait("shown main")
+    # The connection to the daemon starts on another thread.
+    until("the app at its daemon", lambda: laptop.ctl("apps").lines)
     here.read(7)
     here.wait("saved 7 main")
     watch = laptop.follow("watch")
@@ -53,9 +56,9 @@ def gtk(stage):
     laptop.ctl("continue", "--type", TYPE)
     there.wait("continues 7 main")
     there.wait("task main")
-    expect(there.process.wait(20) == 0, "the app did not exit by the main actor")
-    here.process.stdin.close()
-    expect(here.process.wait(20) == 0, "the app did not exit at the end of its input")
+    for reader in (here, there):
+        reader.process.stdin.close()
+        expect(reader.process.wait(20) == 0, "the app did not exit at the end of its input")
 
 
 if __name__ == "__main__":
