@@ -1,0 +1,361 @@
+"""The module handoff.py, as apps in Python use it: between two daemons, and with a simulated one."""
+
+import json
+import os
+import select
+import sys
+import tempfile
+import threading
+import time
+
+import harness
+from harness import BIN, ROOT, Skip, expect, main, run, same, test
+from played_daemon import PlayedDaemon, message
+from streaming import CONTROL, Connection
+
+sys.path.insert(0, os.path.join(ROOT, "Integrations", "python"))
+import handoff  # noqa: E402
+
+TYPE = "com.example.python"
+HOSTILE = ["\x1b[2J\x1b]0;EVIL\x07", "\u202eEVIL\u2066", "a\0b", "<b>&amp;\"'\\", "x" * 1024, "\ud83d\ude00", "\u2028\x85\r\n"]
+
+
+class Reader:
+    """An app on a daemon with the events that it received. The test runs its main loop."""
+
+    def __init__(self, daemon, types=(), **more):
+        self.events, self.errors, self.continued = [], [], []
+        self.app = handoff.App("python", types, path=daemon.socket, on_event=self.events.append, on_error=self.failed,
+                               on_continue=more.pop("on_continue", self.take), **more)
+        daemon.stage.closers.append(self.app.close)
+
+    def failed(self, error):
+        if not isinstance(error, handoff.Unreachable):
+            self.errors.append(error)
+
+    def take(self, activity, continuation):
+        self.continued.append((activity, continuation))
+
+
+def pump(until, *readers, within=20):
+    """Runs the main loop of apps until a condition holds."""
+    waiting, limit = select.poll(), time.monotonic() + within
+    for reader in readers:
+        waiting.register(reader.app, select.POLLIN)
+    while not (result := until()):
+        seen = [(reader.events, reader.errors) for reader in readers]
+        expect(time.monotonic() < limit, f"nothing further arrived: {seen}")
+        waiting.poll(100)
+        for reader in readers:
+            reader.app.process()
+    return result
+
+
+def named(reader, name):
+    return lambda: [each for each in reader.events if each.get("event") == name]
+
+
+def offered(daemon, **fields):
+    watch = daemon.follow("watch")
+    while (offer := watch.next()) is not None:
+        if offer.get("type") == TYPE and all(offer.get(key) == fields[key] for key in fields):
+            watch.process.kill()
+            return offer
+
+
+def carry_on(taker, *readers):
+    """Continues the offer at a device, while its app's loop runs."""
+    command = taker.follow("continue", "--type", TYPE)
+    pump(lambda: command.process.poll() is not None, *readers)
+    return command.process.returncode
+
+
+def played(play, **more):
+    """Returns a simulated daemon that `call` and `follow` use, as they are the ones that have no parameter for a path."""
+    daemon = PlayedDaemon(tempfile.mkdtemp(), play, **more)
+    os.environ["HANDOFF_SOCKET"] = daemon.path
+    return daemon
+
+
+def refusal(kind, action):
+    try:
+        result = action()
+    except kind as error:
+        return error
+    raise harness.Failure(f"{kind.__name__} was expected, not {result!r}")
+
+
+# ---- Between two daemons ---------------------------------------------------------------------------------------------
+
+
+@test("an activity is published, saved when it is needed, and continued with its latest state")
+def continued(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    state = {"title": "first", "userInfo": {"count": 1, "real": 1.0}}
+    author, reader = Reader(desk), Reader(laptop, [TYPE])
+    activity = author.app.publish(TYPE, save=lambda: state)
+    activity.become_current()
+    pump(named(author, "save"), author)
+    offered(laptop, title="first")
+    state = {"title": "second", "userInfo": {"count": 2, "real": 2.0}}
+    activity.update(needsSave=True)
+    expect(carry_on(laptop, author, reader) == 0, "it was not continued")
+    content, continuation = reader.continued[0]
+    expect(content["title"] == "second" and same(content["userInfo"], state["userInfo"]), f"{content}")
+    expect(content["origin"]["deviceName"] == "desk" and len(continuation) > 8, f"{content}")
+    expect(not author.errors and not reader.errors, f"{author.errors} {reader.errors}")
+    activity.update(title="third", expirationDate=1e9)
+    activity.update(expires=False, webpageURL="https://example.org/")
+    offered(laptop, title="third")
+    watch = laptop.follow("watch")
+    watch.wait("ready")
+    activity.invalidate()
+    watch.wait("removed")
+
+
+@test("a handler that fails or returns False refuses the activity, and later events still arrive")
+def refusing(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    results = [lambda: 1 // 0, lambda: False, lambda: None]
+    author, reader = Reader(desk), Reader(laptop, [TYPE], on_continue=lambda *_: results.pop(0)())
+    author.app.publish(TYPE, title="x").become_current()
+    offered(laptop)
+    codes = [carry_on(laptop, author, reader) for _ in range(3)]
+    expect(codes[0] and codes[1] and codes[2] == 0, f"{codes}")
+    expect([type(each) for each in reader.errors] == [ZeroDivisionError], f"{reader.errors}")
+
+
+@test("streams are opened in both directions, and one for an unknown resource is not accepted")
+def streams(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    opened = []
+    author, reader = Reader(desk), Reader(laptop, [TYPE])
+    author.app.publish(TYPE, stream=lambda *each: opened.append(each), supportsContinuationStreams=True).become_current()
+    offered(laptop, streams=True)
+    carry_on(laptop, author, reader)
+    there = reader.app.open_stream(continuation=reader.continued[0][1])
+    pump(lambda: opened, author)
+    here, event = opened[0]
+    expect(event["origin"]["deviceName"] == "laptop", f"{event}")
+    for sender, receiver in ((here, there), (there, here)):
+        data = os.urandom(3_000_000)
+        sending = threading.Thread(target=lambda sender=sender, data=data: (sender.sendall(data), sender.shutdown(1)))
+        sending.start()
+        with receiver.makefile("rb") as file:
+            expect(file.read() == data, "other bytes arrived")
+        sending.join()
+    for resource in ("unknown", "document/0", "document/x"):
+        reader.app.open_stream(continuation=reader.continued[0][1], resource=resource)
+        pump(lambda name=resource: [each for each in author.events if each.get("resource") == name], author)
+    expect(len(opened) == 1 and not author.errors, f"an unknown stream was accepted: {opened} {author.errors}")
+    expect("StreamFailed" in str(refusal(handoff.Refused, lambda: reader.app.open_stream(continuation="0" * 32)).name), "no error")
+
+
+@test("after a restart of the daemon, everything is published again, and nothing that was withdrawn")
+def restarts(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    author, reader = Reader(desk), Reader(laptop, [TYPE])
+    kept = author.app.publish(TYPE, save=lambda: {"title": "kept"})
+    ended = author.app.publish(TYPE, title="withdrawn")
+    ended.become_current()
+    kept.become_current()
+    desk.ctl("withdraw", ended.id)
+    pump(named(author, "withdrawn"), author)
+    first = kept.id
+    desk.stop()
+    pump(lambda: kept.id is None, author)
+    kept.update(webpageURL="https://example.org/", needsSave=True)  # Without a daemon.
+    expect(author.app.ask("Declare", types=[]) == {}, "a call succeeded")
+    desk.start()
+    pump(lambda: kept.id, author, reader)
+    expect(kept.id != first and len(author.app.activities) == 1 and not author.errors, f"{author.errors}")
+    expect(offered(laptop, title="kept")["hasWebpageURL"], "the change is missing")
+    expect(carry_on(laptop, author, reader) == 0 and reader.continued, "not continued")
+    expect(len(desk.ctl("list", "--published", code=None).lines) < 2, "it was published twice")
+
+
+@test("an app that starts before its daemon waits for it, without using the processor")
+def early(stage):
+    desk = stage.daemon("desk", start=False)
+    author = Reader(desk)
+    author.app.publish(TYPE, title="early").become_current()
+    used = time.process_time()
+    waiting = select.poll()
+    waiting.register(author.app, select.POLLIN)
+    attempts = 0
+    for _ in range(3):
+        waiting.poll(10_000)
+        author.app.process()
+        attempts += 1
+    expect(time.process_time() - used < 0.2 and author.app._delay >= 8 * handoff.MIN_DELAY / 2, f"{attempts}")
+    desk.start()
+    desk.ctl("account", "create")
+    pump(lambda: author.app.activities[0].id, author, within=30)
+
+
+@test("what the daemon refuses has its name and its text, and changes nothing")
+def refused(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    author = Reader(desk)
+    error = refusal(handoff.Refused, lambda: author.app.publish("not a type"))
+    expect(error.name == "InvalidActivity" and error.parameters["field"] == "type" and str(error), f"{error!r}")
+    activity = author.app.publish(TYPE, title="good")
+    activity.become_current()
+    large = {"data": "x" * 1_000_000}
+    expect(refusal(handoff.Refused, lambda: activity.update(userInfo=large)).parameters["code"] == 4611, "not refused")
+    large = {"data": "x" * 1_100_000}
+    expect(refusal(handoff.Refused, lambda: activity.update(userInfo=large)).name == "LimitExceeded", "not refused")
+    refusal(ValueError, lambda: activity.update(userInfo={"x": float("nan")}))
+    expect(len(author.app.activities) == 1, "a refused activity is kept")
+    first = activity.id
+    desk.restart()
+    pump(lambda: activity.id not in (None, first), author)
+    offered(laptop, title="good")
+    expect(not author.errors, f"{author.errors}")
+    refusal(handoff.Refused, lambda: handoff.App("dev.handoff1.x y", [TYPE], path=desk.socket))
+
+
+@test("hostile titles arrive unchanged, and half a character does not end the app")
+def hostile(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    author, reader = Reader(desk), Reader(laptop, [TYPE])
+    activity = author.app.publish(TYPE, title="x")
+    activity.become_current()
+    offered(laptop)
+    os.environ["HANDOFF_SOCKET"] = laptop.socket
+    with_offers = handoff.follow("Watch")
+    for title in HOSTILE:
+        text = title.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+        activity.update(title=text, userInfo={"text": text})
+        expect(carry_on(laptop, author, reader) == 0, f"not continued: {text!r}")
+        expect(reader.continued[-1][0]["userInfo"] == {"text": text}, f"{text!r}: {reader.continued[-1]}")
+    expect("1024 bytes" in str(refusal(handoff.Refused, lambda: activity.update(title="x" * 1025))), "not refused")
+    activity.update(title=os.fsdecode(b"caf\xe9.txt"))
+    for event in with_offers:
+        if event["event"] in ("added", "changed") and (event["activity"]["title"] or "").startswith("caf?"):
+            break
+    with_offers.close()
+    expect(not author.errors and not reader.errors, f"{author.errors} {reader.errors}")
+
+
+@test("files that an activity names are sent as URLs of documents, and served")
+def documents(stage):
+    desk, laptop = stage.pair(("desk", "laptop"))
+    if desk.ctl("help", "document", code=None).code:
+        raise Skip("handoffctl has no command 'document'")
+    os.environ["PATH"] = BIN + ":" + os.environ["PATH"]
+    path = stage.file("ä #1.txt", "content")
+    url = {"$url": "file://" + handoff.urllib.parse.quote(path)}
+    author, reader = Reader(desk), Reader(laptop, [TYPE])
+    os.environ["HANDOFF_SOCKET"] = desk.socket
+    author.app.publish(TYPE, userInfo={"files": [url]}).become_current()
+    offered(laptop, streams=True)
+    carry_on(laptop, author, reader)
+    content, continuation = reader.continued[0]
+    sent = content["userInfo"]["files"][0]["$url"]
+    expect(sent.endswith("?fetch=0") and stage.folder not in json.dumps(content), f"{content}")
+    found = []
+    os.environ["HANDOFF_SOCKET"] = laptop.socket
+    fetching = threading.Thread(target=lambda: found.append(handoff.local_path(sent, continuation)))
+    fetching.start()
+    os.environ["HANDOFF_SOCKET"] = desk.socket
+    pump(lambda: not fetching.is_alive(), author, reader)
+    with open(found[0]) as file:
+        expect(file.read() == "content", "other content")
+    refusal(ValueError, lambda: handoff.local_path("--help", continuation))
+
+
+# ---- With a simulated daemon -----------------------------------------------------------------------------------------
+
+
+@test("a call returns its reply, and the errors of a daemon that sends anything else")
+def calls(stage):
+    daemon = played(lambda _: [message(parameters={"a": 1})])
+    expect(handoff.call("Test", text="ü", method="m") == {"a": 1}, "no reply")
+    expect(daemon.calls == [{"method": CONTROL + "Test", "parameters": {"text": "ü", "method": "m"}}], f"{daemon.calls}")
+    for data in (b"nonsense\0", b"[1]\0", b"{\0", b'{"parameters": 3}\0', b"[" * 100_000 + b"\0", b"\xff\0", b"\0", b"3\0"):
+        played(lambda _, data=data: [data])
+        expect(str(refusal(handoff.Unreachable, lambda: handoff.call("Test"))) == "handoffd sent an invalid reply", data[:9])
+    played(lambda _: [b"x" * 3_000_000], stays=True)
+    expect("too long" in str(refusal(handoff.Unreachable, lambda: handoff.call("Test"))), "accepted")
+    played(lambda _: [b'{"param'])
+    expect("closed" in str(refusal(handoff.Unreachable, lambda: handoff.call("Test"))), "no error")
+    os.environ["HANDOFF_SOCKET"] = "/nonexistent/socket"
+    expect("/nonexistent/socket" in str(refusal(handoff.Unreachable, lambda: handoff.call("Test"))), "no path")
+    os.environ["HANDOFF_SOCKET"] = "/" + 200 * "x"
+    refusal(handoff.Unreachable, lambda: handoff.call("Test"))
+    played(lambda _: [message(error="org.varlink.service.MethodNotFound", parameters={"message": 3})])
+    error = refusal(handoff.Refused, lambda: handoff.call("Test"))
+    expect(error.name == "MethodNotFound" and "MethodNotFound" in str(error), f"{error!r}")
+
+
+@test("nothing is sent to another user's socket")
+def another_user(stage):
+    if os.geteuid():
+        raise Skip("only root can be another user")
+    daemon = played(lambda _: [message(parameters={})], user=65534)
+    expect("another user" in str(refusal(handoff.Unreachable, lambda: handoff.call("Test"))), "it was called")
+    expect(daemon.calls == [], f"{daemon.calls}")
+
+
+@test("replies are read in pieces and several at once; what follows an error is not read")
+def pieces(stage):
+    whole = b"".join(message(parameters={"n": n, "x": "y" * 50_000 * (n % 2)}, continues=True) for n in range(5))
+    for size in (1, 1000, 65536, len(whole)):
+        played(lambda _, size=size: [whole[at:at + size] for at in range(0, len(whole), size)] + [
+            message(error="a.b.NoAccount", parameters={"message": "none"})], stays=True)
+        for read in ("iterate", "poll"):
+            follow, seen = handoff.follow("Test"), []
+
+            def everything():
+                waiting = select.poll()
+                waiting.register(follow, select.POLLIN)
+                while not follow.done:
+                    expect(waiting.poll(20_000), "not readable")
+                    seen.extend(follow.read())
+
+            error = refusal(handoff.Refused, everything if read == "poll" else lambda: [seen.append(each) for each in follow])
+            expect([each["n"] for each in seen] == [0, 1, 2, 3, 4] and str(error) == "none", f"{size} {read} {seen}")
+    played(lambda _: [message(parameters={"last": True}), message(parameters={"more": 1})], stays=True)
+    expect(list(handoff.follow("Test")) == [{"last": True}], "more than the last reply")
+
+
+@test("a silent daemon is reported, and a follower may wait longer after the first reply")
+def silent(stage):
+    handoff.TIMEOUT = 0.5
+    played(lambda _: [], stays=True)
+    expect("in time" in str(refusal(handoff.Unreachable, lambda: handoff.call("Test"))), "no error")
+    daemon = PlayedDaemon(tempfile.mkdtemp(), lambda _: [], stays=True)
+    reader = Reader(type("", (), {"socket": daemon.path, "stage": stage}))
+    expect(reader.app._session is None, "a session without a reply")
+
+    def late(_):
+        yield message(parameters={"n": 1}, continues=True)
+        threading.Event().wait(1)
+        yield message(parameters={"n": 2})
+
+    played(late)
+    expect([each["n"] for each in handoff.follow("Test")] == [1, 2], "a late reply was not awaited")
+
+
+@test("events that are unknown, or name unknown activities, are passed on and have no other effect")
+def unknown(stage):
+    events = [{"event": "attached", "session": "s"}, {"event": "new", "x": 1}, {"event": 3}, {}, {"event": "save"},
+              {"event": "save", "activity": "other"}, {"event": "stream", "activity": "p", "stream": "1", "resource": ["x"]},
+              {"event": "withdrawn", "activity": None}, {"event": "continue"}, {"event": "continue", "content": 3}]
+
+    def play(call):
+        if call["method"] == "dev.handoff1.Attach":
+            return [message(parameters=each, continues=True) for each in events]
+        return [message(parameters={"activity": "p"})]
+
+    daemon = PlayedDaemon(tempfile.mkdtemp(), play, stays=True)
+    reader = Reader(type("", (), {"socket": daemon.path, "stage": stage}))
+    reader.app.publish(TYPE)
+    pump(lambda: len(reader.events) + len(reader.errors) == len(events) - 1, reader)
+    expect([each.get("event") for each in reader.events][:3] == ["new", 3, None], f"{reader.events} {reader.errors}")
+    expect(len(reader.app.activities) == 1 and reader.app._session == "s", "it has lost its session")
+
+
+if __name__ == "__main__":
+    main()
