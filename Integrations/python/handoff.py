@@ -218,7 +218,7 @@ class App:
             type(error), error, error.__traceback__))
         self._events, self._session, self._since, self._delay = None, None, 0, MIN_DELAY / 2
         self._libc, self._poll = ctypes.CDLL(None), select.epoll()
-        self._timer = self._libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC)
+        self._timer = open(self._libc.timerfd_create(time.CLOCK_MONOTONIC, os.O_NONBLOCK | os.O_CLOEXEC), "rb", 0)
         self._poll.register(self._timer, select.EPOLLIN)
         self.fileno = self._poll.fileno
         try:
@@ -258,8 +258,8 @@ class App:
         """Handles the events that have arrived, without waiting for others."""
         events = []
         try:
-            if self._timer in dict(self._poll.poll(0)):
-                os.read(self._timer, 8)
+            if self._timer.fileno() in dict(self._poll.poll(0)):
+                self._timer.read(8)
                 self._connect()
             events = self._events.read() if self._events else []
         except (Refused, Unreachable) as error:
@@ -272,9 +272,8 @@ class App:
                 self._on_error(error)
 
     def close(self):
-        for each in (self._events, self._poll):
+        for each in (self._events, self._poll, self._timer):
             each and each.close()
-        os.close(self._timer)
 
     def _handle(self, event):
         name, stream, resource = event.get("event"), event.get("stream"), event.get("resource")
@@ -319,5 +318,5 @@ class App:
             activity.id = None
         self._delay = MIN_DELAY if is_settled else min(2 * self._delay, MAX_DELAY)
         value = struct.pack("4l", 0, 0, int(self._delay), int(self._delay % 1 * 1e9))
-        self._libc.timerfd_settime(self._timer, 0, value, None)
+        self._libc.timerfd_settime(self._timer.fileno(), 0, value, None)
         self._on_error(error)

@@ -1,8 +1,10 @@
 """The module handoff.py, as apps in Python use it: between two daemons, and with a simulated one."""
 
+import gc
 import json
 import os
 import select
+import shutil
 import sys
 import tempfile
 import threading
@@ -355,6 +357,71 @@ def unknown(stage):
     pump(lambda: len(reader.events) + len(reader.errors) == len(events) - 1, reader)
     expect([each.get("event") for each in reader.events][:3] == ["new", 3, None], f"{reader.events} {reader.errors}")
     expect(len(reader.app.activities) == 1 and reader.app._session == "s", "it has lost its session")
+
+
+@test("calls, refusals and attempts to connect leave no descriptor open, and none is inherited")
+def descriptors(stage):
+    def opened():
+        return {int(each) for each in os.listdir("/proc/self/fd")}
+
+    daemon = PlayedDaemon(tempfile.mkdtemp(), lambda call: [message(error="a.b.Full", parameters={})])
+    before = len(opened())
+    for _ in range(3):
+        refusal(handoff.Refused, lambda: handoff.App("x", path=daemon.path))
+    app = handoff.App("x", path="/nonexistent")
+    os.environ["HANDOFF_SOCKET"] = daemon.path
+    for _ in range(50):
+        refusal(handoff.Refused, lambda: handoff.call("Test"))
+        refusal(handoff.Refused, app._connect if app._path == daemon.path else lambda: handoff.App("x", path=daemon.path))
+        app._path = daemon.path
+        app._lost(handoff.Unreachable("test"))
+    expect(not any(os.get_inheritable(each) for each in (app._timer.fileno(), app.fileno())), "inherited")
+    app.close()
+    gc.collect()
+    expect(len(opened()) <= before + 2, f"{before} descriptors became {opened()}")
+
+
+@test("without a runtime folder in the environment, the usual one is used")
+def no_environment(stage):
+    for name in ("HANDOFF_SOCKET", "XDG_RUNTIME_DIR"):
+        os.environ.pop(name, None)
+    expect(handoff.socket_path() == f"/run/user/{os.getuid()}/handoff/control.socket", handoff.socket_path())
+    os.environ["XDG_RUNTIME_DIR"] = ""
+    expect(handoff.socket_path().startswith("/run/user/"), handoff.socket_path())
+
+
+SCRIPT = """
+import { call, follow, App, Refused, Unreachable } from 'MODULE';
+const failure = async action => { try { return await action(); } catch (error) { return `${error.constructor.name} ${error.name} ${error.message}`; } };
+const seen = [];
+const iterate = async () => { for await (const reply of follow('Test', { text: 'ü' })) seen.push(reply.n); };
+console.log(JSON.stringify([await failure(() => call('Test')), await failure(iterate), seen]));
+"""
+
+
+@test("the module for JavaScript reads replies in pieces, and reports the same errors")
+def javascript(stage):
+    if not shutil.which("node"):
+        raise Skip("node is not installed (apt install nodejs)")
+    path = os.path.join(ROOT, "Integrations", "javascript", "handoff.mjs")
+    script = stage.file("test.mjs", SCRIPT.replace("MODULE", path))
+
+    def both(play, **more):
+        environment = {**os.environ, "HANDOFF_SOCKET": played(play, **more).path}
+        done = run(["node", script], environment)
+        expect(done.code == 0, str(done))
+        return done.line
+
+    whole = b"".join(message(parameters={"n": n, "x": "ü" * 50_000 * (n % 2)}, continues=n < 4) for n in range(5))
+    for size in (1000, len(whole)):
+        once, all, seen = both(lambda _, size=size: [whole[at:at + size] for at in range(0, len(whole), size)], stays=True)
+        expect(once["n"] == 0 and all is None and seen == [0, 1, 2, 3, 4], f"{once} {all} {seen}")
+    for data in (b"nonsense\0", b"[1]\0", b'{"parameters": 3}\0', b"[" * 100_000 + b"\0", b"\xff\0", b"\0", b"3\0"):
+        expect(both(lambda _, data=data: [data])[:2] == ["Unreachable Error handoffd sent an invalid reply"] * 2, data[:9])
+    for pieces, text in (([b"x" * 3_000_000], "too long"), ([b'{"param'], "closed"),
+                         ([message(error="a.b.NoAccount", parameters={"message": "none"})], "Refused NoAccount none")):
+        once, all, seen = both(lambda _, pieces=pieces: pieces)
+        expect(text in once and text in all, f"{once} {all}")
 
 
 if __name__ == "__main__":
