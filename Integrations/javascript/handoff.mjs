@@ -135,16 +135,24 @@ export class Activity {
         const kept = ([key, value]) => value !== '' && value !== null && key !== 'needsSave' && key !== 'expires';
         this.fields = Object.fromEntries(Object.entries(fields).filter(kept));
     }
-    /** Offers the activity on the other devices. */
+    /** Offers the activity on the other devices, also if the daemon had withdrawn it, as after a day without use. */
     async becomeCurrent() {
+        if (!this.app.activities.includes(this)) {
+            this.app.activities.push(this);
+            await this.publish();
+        }
         if (!this.fields.to) for (const each of this.app.activities) each.isCurrent &&= 'to' in each.fields;
         this.isCurrent = true;
         await this.ask('BecomeCurrent');
     }
     /** Ends the activity and its streams. */
     async invalidate() {
-        this.app.activities = this.app.activities.filter(each => each !== this);
         await this.ask('Invalidate');
+        this.forget();
+    }
+    forget() {
+        this.app.activities = this.app.activities.filter(each => each !== this);
+        Object.assign(this, { id: null, isCurrent: false });
     }
     /** Calls a method about this activity, such as `ResignCurrent`. */
     async ask(method, parameters = {}) {
@@ -234,7 +242,7 @@ export class App {
         this.#since = Date.now();
         this.#receive(events);
         for (const activity of [...this.activities]) await activity.publish().catch(error => {
-            this.activities = this.activities.filter(each => each !== activity);
+            activity.forget();
             this.onError(error);
         });
     }
@@ -257,7 +265,7 @@ export class App {
                 .on('error', this.onError);
         else if (event.event === 'stream' && activity?.stream && event.resource == null)
             await activity.stream(await this.openStream({ stream }), event);
-        else if (event.event === 'withdrawn') this.activities = this.activities.filter(each => each !== activity);
+        else if (event.event === 'withdrawn') activity?.forget();
         await this.onEvent(event);
     }
     #lost(error) {

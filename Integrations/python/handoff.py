@@ -160,7 +160,10 @@ class Activity:
         self._fields = {key: fields[key] for key in fields if fields[key] not in ("", None) and key not in removed}
 
     def become_current(self):
-        """Offers the activity on the other devices."""
+        """Offers the activity on the other devices, also if the daemon had withdrawn it, as after a day without use."""
+        if self not in self.app.activities:
+            self.app.activities.append(self)
+            self._publish()
         for other in self.app.activities if "to" not in self._fields else []:
             other.is_current = other.is_current and "to" in other._fields
         self.is_current = True
@@ -168,12 +171,16 @@ class Activity:
 
     def invalidate(self):
         """Ends the activity and its streams."""
-        self.app.activities.remove(self)
         self.ask("Invalidate")
+        self._forget()
 
     def ask(self, method, **parameters):
         """Calls a method about this activity, such as `ResignCurrent`."""
         return self.app.ask(method, activity=self.id, **parameters) if self.id else {}
+
+    def _forget(self):
+        self.app.activities = [each for each in self.app.activities if each is not self]
+        self.id, self.is_current = None, False
 
     def _publish(self):
         self.id = self.app.ask("Publish", activity={"needsSave": self.save is not None, **self._fields}).get("activity")
@@ -288,11 +295,12 @@ class App:
             activity.update("AnswerSave", **activity.save())
         elif activity and name == "stream" and resource in activity._files:
             words = ["handoffctl", "document", "--send", stream, activity._files[resource]]
-            subprocess.Popen(words, stdin=subprocess.DEVNULL)
+            place = {"HANDOFF_SOCKET": self._path} if self._path else {}
+            subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, env={**os.environ, **place})
         elif activity and name == "stream" and resource is None and activity.stream:
             activity.stream(self.open_stream(stream=stream), event)
         elif activity and name == "withdrawn":
-            self.activities.remove(activity)
+            activity._forget()
 
     def _follow(self, method, parameters, **flags):
         path = self._path or socket_path("handoff-app", "app.socket")
@@ -306,7 +314,7 @@ class App:
             try:
                 activity._publish()
             except Refused as error:
-                self.activities.remove(activity)
+                activity._forget()
                 self._on_error(error)
 
     def _lost(self, error):

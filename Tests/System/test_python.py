@@ -3,6 +3,7 @@
 import gc
 import json
 import os
+import pathlib
 import select
 import shutil
 import sys
@@ -163,6 +164,7 @@ def restarts(stage):
     kept.become_current()
     desk.ctl("withdraw", ended.id)
     pump(named(author, "withdrawn"), author)
+    ended.update(title="still withdrawn")
     first = kept.id
     desk.stop()
     pump(lambda: kept.id is None, author)
@@ -173,7 +175,12 @@ def restarts(stage):
     expect(kept.id != first and len(author.app.activities) == 1 and not author.errors, f"{author.errors}")
     expect(offered(laptop, title="kept")["hasWebpageURL"], "the change is missing")
     expect(carry_on(laptop, author, reader) == 0 and reader.continued, "not continued")
-    expect(len(desk.ctl("list", "--published", code=None).lines) < 2, "it was published twice")
+    # As when its user returns to it after a day.
+    ended.become_current()
+    offered(laptop, title="still withdrawn")
+    ended.invalidate()
+    ended.invalidate()
+    expect(author.app.activities == [kept] and not author.errors, f"{author.errors}")
 
 
 @test("an app that starts before its daemon waits for it, without using the processor")
@@ -245,25 +252,38 @@ def documents(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
     if desk.ctl("help", "document", code=None).code:
         raise Skip("handoffctl has no command 'document'")
-    os.environ["PATH"] = BIN + ":" + os.environ["PATH"]
+    os.environ.update(laptop.environment, PATH=BIN + ":" + os.environ["PATH"])
     path = stage.file("ä #1.txt", "content")
     url = {"$url": "file://" + handoff.urllib.parse.quote(path)}
     author, reader = Reader(desk), Reader(laptop, [TYPE])
-    os.environ["HANDOFF_SOCKET"] = desk.socket
-    author.app.publish(TYPE, userInfo={"files": [url]}).become_current()
+    activity = author.app.publish(TYPE, userInfo={"files": [url, {"$url": "file:///missing"}], "other": 1.0})
+    activity.become_current()
     offered(laptop, streams=True)
     carry_on(laptop, author, reader)
     content, continuation = reader.continued[0]
     sent = content["userInfo"]["files"][0]["$url"]
     expect(sent.endswith("?fetch=0") and stage.folder not in json.dumps(content), f"{content}")
+    expect("?" not in content["userInfo"]["files"][1]["$url"] and same(content["userInfo"]["other"], 1.0), f"{content}")
     found = []
-    os.environ["HANDOFF_SOCKET"] = laptop.socket
-    fetching = threading.Thread(target=lambda: found.append(handoff.local_path(sent, continuation)))
+
+    def fetch():
+        try:
+            found.append(handoff.local_path(sent, continuation))
+        except handoff.Refused as error:
+            found.append(error)
+
+    fetching = threading.Thread(target=fetch)
     fetching.start()
-    os.environ["HANDOFF_SOCKET"] = desk.socket
     pump(lambda: not fetching.is_alive(), author, reader)
+    expect(isinstance(found[0], str), f"not fetched: {found}")
     with open(found[0]) as file:
         expect(file.read() == "content", "other content")
+    os.unlink(found[0])
+    activity.update(userInfo={})  # It no longer names the file.
+    fetching = threading.Thread(target=fetch)
+    fetching.start()
+    pump(lambda: not fetching.is_alive(), author, reader, within=50)
+    expect(isinstance(found[1], handoff.Refused), f"fetched: {found}")
     refusal(ValueError, lambda: handoff.local_path("--help", continuation))
 
 
@@ -357,6 +377,58 @@ def unknown(stage):
     pump(lambda: len(reader.events) + len(reader.errors) == len(events) - 1, reader)
     expect([each.get("event") for each in reader.events][:3] == ["new", 3, None], f"{reader.events} {reader.errors}")
     expect(len(reader.app.activities) == 1 and reader.app._session == "s", "it has lost its session")
+
+
+@test("only files that the latest state names are served, under the number that they had first")
+def served(stage):
+    log, program = stage.file("log", ""), stage.file("handoffctl", """#!/usr/bin/python3
+import json, sys
+with open("LOG", "a") as file:
+    file.write(json.dumps(sys.argv[1:]) + "\\n")
+if sys.argv[-1].endswith("bad"):
+    sys.exit('{"error": "NotFound", "message": "none"}')
+print(json.dumps({"url": "handoff-document:name/x"}))
+""".replace("LOG", os.path.join(stage.folder, "log")))
+    os.chmod(program, 0o755)
+    os.environ["PATH"] = stage.folder + ":" + os.environ["PATH"]
+    first, second, bad = (stage.file(name, "") for name in ("-a", "b #?%41\n", "bad"))
+    urls = [{"$url": pathlib.Path(each).as_uri()} for each in (first, second, bad)]
+    events = []
+
+    def play(call):
+        if call["method"] == "dev.handoff1.Attach":
+            yield message(parameters={"event": "attached", "session": "s"}, continues=True)
+            while len(events) < 6 or events[-1] != "sent":
+                time.sleep(0.01)
+                for n, each in enumerate(events):
+                    if each != "sent":
+                        events[n] = "sent"
+                        yield message(parameters={"event": "stream", "activity": "p", "stream": f"{n}", "resource": each}, continues=True)
+        else:
+            yield message(parameters={"activity": "p"})
+
+    reader = Reader(type("", (), {"socket": PlayedDaemon(tempfile.mkdtemp(), play, stays=True).path, "stage": stage}))
+    activity = reader.app.publish(TYPE, userInfo={"a": urls, "b": {"c": urls[0]}})
+    sent = activity._fields["userInfo"]
+    expect([each["$url"] for each in sent["a"][:2]] == [f"handoff-document:name/x?fetch={n}" for n in (0, 1)], f"{sent}")
+    expect(sent["a"][2] == urls[2] and sent["b"]["c"] == sent["a"][0], f"{sent}")
+
+    def request(*resources):
+        before = len(reader.events)
+        events.extend(resources)
+        pump(lambda: len(reader.events) == before + len(resources), reader)
+
+    request("document/1", "document/2", "document/../1")
+    activity.update(userInfo={"a": [{"$url": urls[1]["$url"] + "#part"}]})
+    expect(activity._fields["userInfo"]["a"] == [{"$url": "handoff-document:name/x?fetch=1#part"}], f"{activity._fields}")
+    request("document/0", "document/1", "document/1#part")
+
+    def lines():
+        with open(log) as file:
+            return [json.loads(line) for line in file if "--send" in line]
+
+    pump(lambda: len(lines()) == 2, reader)
+    expect(lines() == [["document", "--send", n, second] for n in ("0", "4")] and not reader.errors, f"{lines()} {reader.errors}")
 
 
 @test("calls, refusals and attempts to connect leave no descriptor open, and none is inherited")
