@@ -2,7 +2,8 @@
 threads. docs/other-languages.md describes it, docs/control-protocol.md has the methods, events and fields."""
 import ctypes, json, os, select, socket, struct, subprocess, time, traceback, urllib.parse
 
-MAX_MESSAGE, TIMEOUT = 1 << 20, 30  # Bytes, and seconds until the first reply. Later replies may take any time.
+MAX_MESSAGE = 1 << 20
+TIMEOUT, APP_TIMEOUT = 30, 5  # Seconds until the first reply. An app does not wait longer for a daemon that hangs.
 MIN_DELAY, MAX_DELAY = 0.25, 60  # Seconds between two attempts of an app to connect.
 
 
@@ -29,9 +30,9 @@ class Follow:
     """A call on its own connection, and the iterator of its replies. A main loop waits for `fileno()`, and calls
     `read()`. `answered` is true after the first reply, and `done` after the last."""
 
-    def __init__(self, method, parameters, path=None, **flags):
+    def __init__(self, method, parameters, path=None, timeout=None, **flags):
         self.path, self.answered, self.done = path or socket_path(), False, False
-        self._bytes, self._deadline = b"", time.monotonic() + TIMEOUT
+        self._bytes, self._deadline = b"", time.monotonic() + (timeout or TIMEOUT)
         text = json.dumps({"method": method, "parameters": parameters, **flags}, ensure_ascii=False, allow_nan=False)
         data = text.encode("utf-8", "replace") + b"\0"  # Names of files may have bytes that are not UTF-8.
         if len(data) > MAX_MESSAGE:
@@ -39,7 +40,7 @@ class Follow:
         self.socket = socket.socket(socket.AF_UNIX)
         self.fileno, self.close = self.socket.fileno, self.socket.close
         try:
-            self.socket.settimeout(TIMEOUT)
+            self.socket.settimeout(timeout or TIMEOUT)
             self.socket.connect(self.path)
             user = struct.unpack("3i", self.socket.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, 12))[1]
             if user not in (os.getuid(), 0):
@@ -304,7 +305,8 @@ class App:
 
     def _follow(self, method, parameters, **flags):
         path = self._path or socket_path("handoff-app", "app.socket")
-        return Follow("dev.handoff1." + method, parameters, path, **flags)
+        timeout = TIMEOUT if "upgrade" in flags else APP_TIMEOUT
+        return Follow("dev.handoff1." + method, parameters, path, timeout, **flags)
 
     def _connect(self):
         self._events = self._follow("Attach", self._attach, more=True)

@@ -6,6 +6,7 @@ import os
 import pathlib
 import select
 import shutil
+import signal
 import sys
 import tempfile
 import threading
@@ -114,6 +115,19 @@ def continued(stage):
     watch.wait("ready")
     activity.invalidate()
     watch.wait("removed")
+
+
+@test("a program without a main loop runs until a handler ends it")
+def without_a_loop(stage):
+    def end(event):
+        raise SystemExit(event["event"])
+
+    desk = stage.daemon("desk")
+    desk.ctl("account", "create")
+    app = handoff.App("python", path=desk.socket, on_event=end)
+    stage.closers.append(app.close)
+    app.publish(TYPE, save=dict).become_current()
+    expect(str(refusal(SystemExit, app.run)) == "save", "another event")
 
 
 @test("a handler that fails or returns False refuses the activity, and later events still arrive")
@@ -344,12 +358,23 @@ def pieces(stage):
 
 @test("a silent daemon is reported, and a follower may wait longer after the first reply")
 def silent(stage):
-    handoff.TIMEOUT = 0.5
+    handoff.TIMEOUT = handoff.APP_TIMEOUT = 0.5
     played(lambda _: [], stays=True)
     expect("in time" in str(refusal(handoff.Unreachable, lambda: handoff.call("Test"))), "no error")
     daemon = PlayedDaemon(tempfile.mkdtemp(), lambda _: [], stays=True)
     reader = Reader(type("", (), {"socket": daemon.path, "stage": stage}))
     expect(reader.app._session is None, "a session without a reply")
+
+    desk = stage.daemon("desk")
+    author = Reader(desk)
+    activity = author.app.publish(TYPE)
+    os.kill(desk.process.pid, signal.SIGSTOP)
+    started = time.monotonic()
+    for _ in range(10):
+        activity.update(title="x")
+    expect(time.monotonic() - started < 5 and activity.id is None, "each call waits for the daemon that hangs")
+    os.kill(desk.process.pid, signal.SIGCONT)
+    pump(lambda: activity.id, author)
 
     def late(_):
         yield message(parameters={"n": 1}, continues=True)
