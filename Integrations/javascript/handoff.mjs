@@ -10,11 +10,15 @@ import { promisify } from 'node:util';
 const MAX_MESSAGE = 1 << 20, TIMEOUT = 30000;          // Bytes, and milliseconds until the first reply.
 const MIN_DELAY = 250, MAX_DELAY = 60000;              // Milliseconds between two attempts of an app to connect.
 
+/** Returns text from another device with escapes in place of control and bidirectional characters. */
+export const visible = text =>
+    text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, each => `\\u{${each.codePointAt(0).toString(16)}}`);
+
 /** An error reply. `name` is the error's name without its interface. The message is for display. */
 export class Refused extends Error {
     constructor(error, parameters) {
         const name = error.slice(error.lastIndexOf('.') + 1), text = parameters.message;
-        super(typeof text === 'string' && text ? text : `handoffd refused the request: ${name}`);
+        super(visible(typeof text === 'string' && text ? text : `handoffd refused the request: ${name}`));
         Object.assign(this, { name, parameters });
     }
 }
@@ -37,7 +41,7 @@ export class Follow {
             throw new Refused('LimitExceeded', { limit: 'message', message: 'the request is longer than 1 MiB' });
         // Node.js cannot identify the process at the other end, only the owner of the socket.
         const owner = statSync(place, { throwIfNoEntry: false })?.uid ?? 0;
-        if (owner !== process.getuid() && owner !== 0) throw new Unreachable(`the socket ${place} belongs to another user`);
+        if (![process.getuid(), 0].includes(owner)) throw new Unreachable(`the socket ${place} belongs to another user`);
         this.#timer = setTimeout(() => this.#fail(new Unreachable('handoffd did not reply in time')), TIMEOUT);
         const failed = text => this.#fail(new Unreachable(text));
         this.socket = net.connect({ path: place, allowHalfOpen: this.#upgrades })

@@ -1,10 +1,16 @@
 """Handoff for Python: calls of the control socket, and apps that publish and continue activities. No dependencies, no
 threads. docs/other-languages.md describes it, docs/control-protocol.md has the methods, events and fields."""
-import ctypes, json, os, select, socket, struct, subprocess, time, traceback, urllib.parse
+import ctypes, json, os, select, socket, struct, subprocess, time, traceback, unicodedata, urllib.parse
 
 MAX_MESSAGE = 1 << 20
 TIMEOUT, APP_TIMEOUT = 30, 5  # Seconds until the first reply. An app does not wait longer for a daemon that hangs.
 MIN_DELAY, MAX_DELAY = 0.25, 60  # Seconds between two attempts of an app to connect.
+
+
+def visible(text):
+    """Returns text from another device with escapes in place of control and bidirectional characters."""
+    hidden = {each for each in text if unicodedata.category(each) in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp")}
+    return "".join(each.encode("unicode_escape").decode() if each in hidden else each for each in text)
 
 
 class Refused(Exception):
@@ -13,7 +19,8 @@ class Refused(Exception):
     def __init__(self, error, parameters):
         self.name, self.parameters = error.rpartition(".")[2], parameters
         text = parameters.get("message")
-        super().__init__(text if text and isinstance(text, str) else f"handoffd refused the request: {self.name}")
+        known = text if text and isinstance(text, str) else f"handoffd refused the request: {self.name}"
+        super().__init__(visible(known))
 
 
 class Unreachable(OSError):

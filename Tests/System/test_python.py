@@ -325,6 +325,16 @@ def calls(stage):
     expect(error.name == "MethodNotFound" and "MethodNotFound" in str(error), f"{error!r}")
 
 
+@test("the text of an error is shown without effects on a terminal")
+def text_of_errors(stage):
+    for text in HOSTILE:
+        played(lambda _, text=text: [message(error="a.b.\x1b[2J", parameters={"message": text})])
+        shown = str(refusal(handoff.Refused, lambda: handoff.call("Test")))
+        expect(shown.isprintable() and (text in shown) == text.isprintable(), f"{shown!r}")
+    expect(handoff.visible("a\x1b[2J\u202e\n<b> ü") == "a\\x1b[2J\\u202e\\n<b> ü", handoff.visible("a\x1b[2J\u202e\n<b> ü"))
+    expect(handoff.visible("d\u00e9j\u00e0\u00a0vu\u3000\u65e5") == "d\u00e9j\u00e0\u00a0vu\u3000\u65e5", "spaces are escaped")
+
+
 @test("nothing is sent to another user's socket")
 def another_user(stage):
     if os.geteuid():
@@ -516,7 +526,7 @@ def javascript(stage):
     for data in (b"nonsense\0", b"[1]\0", b'{"parameters": 3}\0', b"[" * 100_000 + b"\0", b"\xff\0", b"\0", b"3\0"):
         expect(both(lambda _, data=data: [data])[:2] == ["Unreachable Error handoffd sent an invalid reply"] * 2, data[:9])
     for pieces, text in (([b"x" * 3_000_000], "too long"), ([b'{"param'], "closed"),
-                         ([message(error="a.b.NoAccount", parameters={"message": "none"})], "Refused NoAccount none")):
+                         ([message(error="a.b.NoAccount", parameters={"message": "none\x1b"})], "Refused NoAccount none\\u{1b}")):
         once, all, seen = both(lambda _, pieces=pieces: pieces)
         expect(text in once and text in all, f"{once} {all}")
 
