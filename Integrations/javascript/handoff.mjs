@@ -41,7 +41,8 @@ export class Follow {
             throw new Refused('LimitExceeded', { limit: 'message', message: 'the request is longer than 1 MiB' });
         // Node.js cannot identify the process at the other end, only the owner of the socket.
         const owner = statSync(place, { throwIfNoEntry: false })?.uid ?? 0;
-        if (![process.getuid(), 0].includes(owner)) throw new Unreachable(`the socket ${place} belongs to another user`);
+        if (![process.getuid(), 0].includes(owner))
+            throw new Unreachable(`the socket ${place} belongs to another user`);
         this.#timer = setTimeout(() => this.#fail(new Unreachable('handoffd did not reply in time')), TIMEOUT);
         const failed = text => this.#fail(new Unreachable(text));
         this.socket = net.connect({ path: place, allowHalfOpen: this.#upgrades })
