@@ -481,7 +481,7 @@ print(json.dumps({"url": "handoff-document:name/x"}))
 
     def lines():
         with open(log) as file:
-            return [json.loads(line) for line in file if "--send" in line]
+            return sorted(json.loads(line) for line in file if "--send" in line)
 
     pump(lambda: len(lines()) == 2, reader)
     expect(lines() == [["document", "--send", n, second] for n in ("0", "4")] and not reader.errors, f"{lines()} {reader.errors}")
@@ -506,7 +506,10 @@ def descriptors(stage):
     expect(not any(os.get_inheritable(each) for each in (app._timer.fileno(), app.fileno())), "inherited")
     app.close()
     gc.collect()
-    expect(len(opened()) <= before + 2, f"{before} descriptors became {opened()}")
+    limit = time.monotonic() + 20
+    while len(opened()) > before + 2:  # The simulated daemon closes its ends on threads.
+        expect(time.monotonic() < limit, f"{before} descriptors became {opened()}")
+        time.sleep(0.02)
 
 
 @test("without a runtime folder in the environment, the usual one is used")
