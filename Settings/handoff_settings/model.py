@@ -3,10 +3,11 @@
 import os
 from typing import Callable, Optional
 
+import handoff
 from gi.repository import Gio, GLib, GObject
 
 from . import values
-from .varlink import Call, Failure, socket_path
+from .varlink import Call, Failure
 
 # The number of connection attempts when the daemon's socket appears, and the delay between them in
 # milliseconds. The file exists before the daemon listens.
@@ -111,7 +112,7 @@ class Model(GObject.Object):
 
     def _await_socket(self) -> None:
         """Watches for the socket file, or for the first missing folder of its path."""
-        folder, awaited = os.path.split(socket_path())
+        folder, awaited = os.path.split(handoff.socket_path())
         while not os.path.isdir(folder) and folder != os.path.dirname(folder):
             folder, awaited = os.path.split(folder)
 

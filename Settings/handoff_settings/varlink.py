@@ -1,29 +1,13 @@
-"""A client of the daemon's control socket (docs/control-protocol.md): Varlink over Gio, on GLib's main loop.
+"""Calls of the daemon's control socket on GLib's main loop, by the module `handoff`.
 
-Never blocks. Use only on the thread of the main loop.
+Waits for no reply. Use only on the thread of the main loop.
 """
 
-import json
-import os
 from dataclasses import dataclass, field
-from typing import Any, Callable, Optional
+from typing import Callable, Optional
 
-from gi.repository import Gio, GLib
-
-CONTROL = "dev.handoff1.Control."
-# The daemon's messages have at most 1 MiB.
-_MAX_MESSAGE = 2 * 1024 * 1024
-_CHUNK = 64 * 1024
-# The timeout for a first reply, in seconds. Calls that wait for other devices have no further
-# timeout.
-_TIMEOUT = 30
-
-
-def socket_path() -> str:
-    """Returns the daemon's socket: `$HANDOFF_SOCKET`, or the default."""
-    named = os.environ.get("HANDOFF_SOCKET")
-    runtime = os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}"
-    return named or os.path.join(runtime, "handoff", "control.socket")
+import handoff
+from gi.repository import GLib
 
 
 @dataclass
@@ -50,128 +34,65 @@ class Call:
     def __init__(
         self, method: str, parameters: Optional[dict] = None, *, more: bool = False,
         reply: Callable[[dict], None] = lambda _: None, failed: Callable[[Failure], None] = lambda _: None,
-        path: Optional[str] = None, timeout: int = _TIMEOUT,
+        path: Optional[str] = None, timeout: int = handoff.TIMEOUT,
     ):
-        self._path = path or socket_path()
-        self._message = {"method": CONTROL + method, "parameters": parameters or {}, **({"more": True} if more else {})}
         self._reply, self._failed = reply, failed
-        self._cancellable = Gio.Cancellable()
-        self._connection: Optional[Gio.SocketConnection] = None
-        self._received = bytearray()
+        self._replies: Optional[handoff.Follow] = None
         self._is_over = False
         # Only for the first reply: a followed call may be silent for hours afterwards.
-        self._timer = GLib.timeout_add_seconds(timeout, self._out_of_time)
-        client = Gio.SocketClient(enable_proxy=False)
-        client.connect_async(Gio.UnixSocketAddress.new(self._path), self._cancellable, self._connected)
+        self._timer: Optional[int] = GLib.timeout_add_seconds(timeout, self._out_of_time)
+        self._source: Optional[int] = GLib.idle_add(
+            self._begin, method, parameters or {}, path, more, priority=GLib.PRIORITY_DEFAULT)
 
     def cancel(self) -> None:
         """Cancels the call. Nothing is reported afterwards."""
-        if self._is_over:
-            return
         self._is_over = True
-        self._stop_timer()
-        self._cancellable.cancel()
-        if self._connection:
-            self._connection.close_async(GLib.PRIORITY_DEFAULT, None, None)
+        for source in (self._timer, self._source):
+            if source:
+                GLib.source_remove(source)
+        self._timer = self._source = None
+        if self._replies:
+            self._replies.close()
 
-    # ---- Connection ----------------------------------------------------------------------------------------------
-
-    def _connected(self, client: Gio.SocketClient, result: Gio.AsyncResult) -> None:
+    def _begin(self, method: str, parameters: dict, path: Optional[str], more: bool) -> bool:
+        self._source = None
         try:
-            connection = client.connect_finish(result)
-        except GLib.Error as error:
-            return self._fail(Failure(f"cannot reach handoffd at {self._path}: {error.message}"))
-        self._connection = connection
-        if self._is_over:
-            connection.close_async(GLib.PRIORITY_DEFAULT, None, None)
-            return
+            flags = {"more": True} if more else {}
+            self._replies = handoff.Follow("dev.handoff1.Control." + method, parameters, path, **flags)
+            self._source = GLib.unix_fd_add_full(
+                GLib.PRIORITY_DEFAULT, self._replies.fileno(), GLib.IOCondition.IN, self._read)
+        except (handoff.Refused, OSError) as error:
+            self._fail(error)
+        return GLib.SOURCE_REMOVE
+
+    def _read(self, _file: int, _condition: GLib.IOCondition) -> bool:
         try:
-            user = connection.get_socket().get_credentials().get_unix_user()
-        except GLib.Error as error:
-            return self._fail(Failure(f"cannot identify the process at {self._path}: {error.message}"))
-        # Codes and links must not be sent to another user.
-        if user not in (os.getuid(), 0):
-            return self._fail(Failure(f"the socket {self._path} belongs to another user"))
-        self._send(json.dumps(self._message).encode() + b"\0")
-        self._receive()
-
-    def _send(self, data: bytes) -> None:
-        def sent(stream: Gio.OutputStream, result: Gio.AsyncResult) -> None:
-            try:
-                count = stream.write_bytes_finish(result)
-            except GLib.Error as error:
-                return self._fail(Failure(f"cannot send to handoffd: {error.message}"))
-            if count < len(data) and not self._is_over:
-                self._send(data[count:])
-
-        self._connection.get_output_stream().write_bytes_async(
-            GLib.Bytes.new(data), GLib.PRIORITY_DEFAULT, self._cancellable, sent)
-
-    def _receive(self) -> None:
-        self._connection.get_input_stream().read_bytes_async(
-            _CHUNK, GLib.PRIORITY_DEFAULT, self._cancellable, self._took)
-
-    def _took(self, stream: Gio.InputStream, result: Gio.AsyncResult) -> None:
-        try:
-            data = stream.read_bytes_finish(result).get_data() or b""
-        except GLib.Error as error:
-            return self._fail(Failure(f"lost the connection to handoffd: {error.message}"))
-        if self._is_over:
-            return
-        if not data:
-            return self._fail(Failure("handoffd closed the connection"))
-        self._received += data
-        *messages, rest = self._received.split(b"\0")
-        self._received = rest
-        if len(rest) > _MAX_MESSAGE:
-            return self._fail(Failure("handoffd sent a message that is too long"))
-        for message in messages:
-            self._read(message)
-        if not self._is_over:
-            self._receive()
-
-    # ---- Messages ------------------------------------------------------------------------------------------------
-
-    def _read(self, message: bytes) -> None:
-        if self._is_over:
-            return
-        try:
-            value: Any = json.loads(message)
-        except (ValueError, RecursionError):
-            value = None
-        parameters = (value.get("parameters") or {}) if isinstance(value, dict) else None
-        if not isinstance(parameters, dict):
-            return self._fail(Failure("handoffd sent an invalid reply"))
-        self._stop_timer()
-        error = value.get("error")
-        if error is not None:
-            return self._fail(_refusal(str(error), parameters))
-        if not value.get("continues"):
-            self.cancel()
-        self._reply(parameters)
+            replies = self._replies.read()
+        except (handoff.Refused, OSError) as error:
+            self._fail(error)
+            return GLib.SOURCE_CONTINUE
+        if self._timer and self._replies.answered:
+            GLib.source_remove(self._timer)
+            self._timer = None
+        is_done = self._replies.done
+        for reply in replies:
+            if self._is_over:
+                break
+            if is_done and reply is replies[-1]:
+                self.cancel()
+            self._reply(reply)
+        return GLib.SOURCE_CONTINUE
 
     def _out_of_time(self) -> bool:
         self._timer = None
-        self._fail(Failure("handoffd did not reply in time"))
+        self._fail(handoff.Unreachable("handoffd did not reply in time"))
         return GLib.SOURCE_REMOVE
 
-    def _stop_timer(self) -> None:
-        if self._timer:
-            GLib.source_remove(self._timer)
-        self._timer = None
-
-    def _fail(self, failure: Failure) -> None:
-        if self._is_over:
-            return
+    def _fail(self, error: Exception) -> None:
         self.cancel()
-        self._failed(failure)
-
-
-def _refusal(error: str, parameters: dict) -> Failure:
-    name = error.rpartition(".")[2]
-    message = parameters.get("message")
-    if name == "MethodNotFound":
-        message = "handoffd is older than this window: update and restart it"
-    if not isinstance(message, str) or not message:
-        message = f"handoffd refused the request: {name}"
-    return Failure(message, name, parameters)
+        if not isinstance(error, handoff.Refused):
+            return self._failed(Failure(str(error)))
+        text = str(error)
+        if error.name == "MethodNotFound":
+            text = "handoffd is older than this window: update and restart it"
+        self._failed(Failure(text, error.name, error.parameters))

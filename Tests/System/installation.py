@@ -35,6 +35,7 @@ SETTINGS = """
     usr/share/handoff-settings/handoff_settings/problems.py usr/share/handoff-settings/handoff_settings/qrcode.py
     usr/share/handoff-settings/handoff_settings/shortcuts.py usr/share/handoff-settings/handoff_settings/style.css usr/share/handoff-settings/handoff_settings/switches.py usr/share/handoff-settings/handoff_settings/texts.py
     usr/share/handoff-settings/handoff_settings/values.py usr/share/handoff-settings/handoff_settings/varlink.py
+    usr/share/handoff-settings/handoff.py
     usr/share/handoff-settings/handoff_settings/widgets.py usr/share/handoff-settings/handoff_settings/window.py
 """.split()
 INSTALLED = """
@@ -52,7 +53,7 @@ INSTALLED = """
     usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5
     usr/share/man/man5/handoff-documents.conf.5 usr/share/man/man5/handoff-policy.conf.5
     usr/share/doc/handoff/examples/policy.conf
-    usr/lib/handoff/handoff-browser
+    usr/lib/handoff/handoff-browser usr/lib/python3/dist-packages/handoff.py usr/share/handoff/handoff.mjs
     usr/share/varlink/dev.handoff1.Control.varlink usr/share/varlink/dev.handoff1.Desktop.varlink usr/share/varlink/dev.handoff1.varlink
 """.split()
 

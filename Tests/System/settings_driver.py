@@ -12,10 +12,11 @@ unmodified installed one, with its own main loop.
 
 import ctypes
 import json
+import os
 import sys
 import time
 
-sys.path.insert(0, sys.argv[1])
+sys.path[:0] = [sys.argv[1], os.path.join(sys.argv[1], os.pardir, "Integrations", "python")]
 
 from handoff_settings.application import Application  # noqa: E402
 

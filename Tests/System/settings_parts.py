@@ -13,7 +13,8 @@ import unittest
 
 from played_daemon import PlayedDaemon, message
 
-sys.path.insert(0, sys.argv.pop(1))
+PACKAGE = sys.argv.pop(1)
+sys.path[:0] = [PACKAGE, os.path.join(PACKAGE, os.pardir, "Integrations", "python")]
 
 from handoff_settings import doctor, link, model, qrcode, texts, values, varlink  # noqa: E402
 

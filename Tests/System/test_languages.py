@@ -15,6 +15,7 @@ from harness import ROOT, Failure, Skip, expect, main, same, test
 from streaming import CONTROL, Connection
 
 FOLDER = os.path.join(ROOT, "Examples", "other-languages")
+MODULES = os.path.join(ROOT, "Integrations", "python")
 PAGE = os.path.join(ROOT, "docs", "other-languages.md")
 TYPE = "com.example.counting"
 LANGUAGES = ("py", "js", "c")
@@ -30,7 +31,7 @@ class Program:
         self.log = os.path.join(daemon.folder, f"counter-{language}-{len(daemon.stage.processes)}.log")
         with open(self.log, "ab") as errors:
             self.process = subprocess.Popen(
-                command(daemon.stage, language), env=daemon.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                command(daemon.stage, language), env={**daemon.environment, "PYTHONPATH": MODULES}, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                 stderr=errors)
         daemon.stage.processes.append(self.process)
         self.lines, self.seen = queue.Queue(), []

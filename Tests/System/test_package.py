@@ -38,7 +38,8 @@ def round_trip(stage):
     for path in found:
         if os.path.islink(os.path.join(image, path)):
             leads = os.path.realpath(os.path.join(image, path))
-            expect(leads == os.path.realpath(os.path.join(image, "usr/share/webext/handoff")), f"{path} links to {leads}")
+            target = "usr/lib/python3/dist-packages/handoff.py" if path.endswith(".py") else "usr/share/webext/handoff"
+            expect(leads == os.path.realpath(os.path.join(image, target)), f"{path} links to {leads}")
             continue
         mode = os.stat(os.path.join(image, path)).st_mode & 0o777
         expect(mode == (0o755 if "/bin/" in path or "/lib/handoff/" in path else 0o644), f"{path} has mode {mode:o}")
@@ -80,6 +81,11 @@ def local(stage):
             expect(f"\nExecStart=/usr/local/bin/{program}\n" in file.read(), f"{program}.service starts another program")
     with open(os.path.join(image, "usr/local/share/dbus-1/services/dev.handoff1.Settings.service")) as file:
         expect("\nExec=/usr/local/bin/handoff-settings " in file.read(), "the bus starts another window")
+    # Python only looks in the folders of its own version.
+    folders = call("/usr/bin/python3", "-c", "import site; print(*site.getsitepackages())").stdout.split()
+    module = os.path.join(next(each for each in folders if each.startswith("/usr/local/lib/")), "handoff.py")
+    expect(module.lstrip("/") in found, f"no {module}: {found}")
+    call("/usr/bin/python3", "-B", "-c", "import handoff; handoff.App", environment={"PYTHONPATH": image + os.path.dirname(module)})
     # It finds its parts relative to itself.
     version = call(os.path.join(image, "usr/local/bin/handoff-settings"), "--version").stdout
     expect(version.startswith("handoff-settings "), version)
