@@ -80,6 +80,8 @@ def local(stage):
             expect(f"\nExecStart=/usr/local/bin/{program}\n" in file.read(), f"{program}.service starts another program")
     with open(os.path.join(image, "usr/local/share/dbus-1/services/dev.handoff1.Settings.service")) as file:
         expect("\nExec=/usr/local/bin/handoff-settings " in file.read(), "the bus starts another window")
+    with open(os.path.join(image, "usr/local/share/dbus-1/services/dev.handoff1.Search.service")) as file:
+        expect("\nExec=/usr/local/lib/handoff/handoff-search\n" in file.read(), "the bus starts another search")
     # It finds its parts relative to itself.
     version = call(os.path.join(image, "usr/local/bin/handoff-settings"), "--version").stdout
     expect(version.startswith("handoff-settings "), version)
