@@ -103,10 +103,11 @@ import Testing
     }
 
     @Test func `the tooltip of a status bar has a limited number of lines`() throws {
-        let offers = try (1...200).map { WatchEvent.added(try Self.offer($0, nil)) }
-        let module = try #require(try modules(offers + [.ready]).first)
-        #expect(module["text"] == "200")
-        let lines = try #require(module["tooltip"]?.string).split(separator: "\n")
+        var module = StatusBarModule()
+        for byte in 1...200 as ClosedRange<UInt8> { #expect(module.apply(.added(try Self.offer(byte, nil))) == nil) }
+        let object = try #require(module.apply(.ready))
+        #expect(object["text"] == "200")
+        let lines = try #require(object["tooltip"]?.string).split(separator: "\n")
         #expect(lines.count == 13 && lines.first == "com.example.editing from laptop" && lines.last == "and 188 more")
     }
 

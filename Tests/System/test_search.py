@@ -245,12 +245,12 @@ def not_openable(stage):
 def hostile(stage):
     _, search = simulated(
         stage, offer(1, HOSTILE, name=HOSTILE), offer(2, "\u200b\u3164 \n"), offer(3, "", name="quarter"), offer(4, None, name="quarter"),
-        offer(5, "Quar\u00adter"))
+        offer(5, "Quar\u00adter"), offer(6, " \u3000", name="quarter"), offer(7, "half \ud83d"))
     metas = search.find("quarter")
-    expect(len(metas) == 4, f"not all are found: {metas}")
+    expect(len(metas) == 5, f"not all are found: {metas}")
     texts = [meta[key] for meta in metas for key in ("name", "description")]
     texts += [text for match in search.match("quarter") for text in (match[1], match[5]["subtext"])]
-    texts += [meta["name"] for meta in search.find("laptop editor")]
+    texts += [meta["name"] for meta in search.find("laptop editor")] + [meta["name"] for meta in search.find("half")]
     for text in texts:
         expect(text.isprintable() and len(text) < 800, f"shown: {text!r}")
     name = next(meta["name"] for meta in metas if "exe" in meta["name"])
@@ -348,6 +348,19 @@ def silent(stage):
         reply = search.gnome("GetInitialResultSet", "(as)", ["quarter"])
         expect(reply == [[]], f"wrong: {reply}")
     expect(len(search.find("quarter")) == 1, "it did not recover")
+
+
+@test("no call is lost while the program exits, and any text can be searched")
+def exits(stage):
+    _, search = simulated(stage, offer(), idle=0)
+    processes = set()
+    for _ in range(10):
+        expect(search.gnome("GetInitialResultSet", "(as)", ["quarter"])[0], "no result")
+        processes.add(search.process())
+    expect(len(processes) > 1, "it did not exit")
+    for text in ("(" * 100_000, "\\", "%s{0}", "\u0301", "quarter " * 1000 + "x", "\U0010ffff"):
+        expect(search.match(text) == [], f"'{text[:20]}' finds something")
+    expect(search.match("quarter\u00a0REPORT".replace("quarter", "quarterly")), "nothing found")
 
 
 @test("five hundred offers are searched, and KRunner receives the best ones")
