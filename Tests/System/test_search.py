@@ -245,7 +245,7 @@ def not_openable(stage):
 def hostile(stage):
     _, search = simulated(
         stage, offer(1, HOSTILE, name=HOSTILE), offer(2, "\u200b\u3164 \n"), offer(3, "", name="quarter"), offer(4, None, name="quarter"),
-        offer(5, "Quar\u00adter"), offer(6, " \u3000", name="quarter"), offer(7, "half \ud83d"))
+        offer(5, "Quar\u00adter"), offer(6, " \u3000", name="quarter"), offer(7, "half \ud83d", sent=True))
     metas = search.find("quarter")
     expect(len(metas) == 5, f"not all are found: {metas}")
     texts = [meta[key] for meta in metas for key in ("name", "description")]
@@ -253,6 +253,7 @@ def hostile(stage):
     texts += [meta["name"] for meta in search.find("laptop editor")] + [meta["name"] for meta in search.find("half")]
     for text in texts:
         expect(text.isprintable() and len(text) < 800, f"shown: {text!r}")
+    expect(search.find("half")[0]["description"] == "sent by laptop · opens in Editor", "not shown as sent")
     name = next(meta["name"] for meta in metas if "exe" in meta["name"])
     # Neither program parses markup in it.
     expect(name.startswith("<b>Quarter</b> & \\u{202E}gnp.exe\\u{2066}\\u{1B}[2J\\u{A}\\u{200B}xxx"), f"shown: {name!r}")
