@@ -9,7 +9,8 @@ package struct WatchCommand: Command {
     package static let specification = CommandSpecification(
         words: ["watch"], summary: "follow the activities that the other devices offer",
         options: [
-            OptionSpecification(formatOption, .value(.words([barFormat])), "print the number of offers for a status bar")
+            OptionSpecification(
+                formatOption, .value(.words([barFormat])), "print the number of offers for a status bar")
         ],
         details: """
             Prints the current offers, then 'ready', then each change: added, changed, removed. Exits when interrupted,
