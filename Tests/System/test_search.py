@@ -406,5 +406,17 @@ def waybar(stage):
     expect(bar.stdout.readline() == b"" and bar.wait(20) == 3, "it did not end")
 
 
+@test("watch exits when its reader has ended, without waiting for the next change")
+def no_reader(stage):
+    daemon = stage.daemon("alone")
+    for words in (["--format", "waybar"], ["--json"]):
+        watch = subprocess.Popen([os.path.join(daemon.programs, "handoffctl"), "--socket", daemon.socket, "watch", *words],
+                                 env=daemon.environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
+        stage.processes.append(watch)
+        expect(watch.stdout.readline(), "no first line")
+        watch.stdout.close()
+        expect(watch.wait(20) == 0, f"{words}: it ended with {watch.returncode}")
+
+
 if __name__ == "__main__":
     main()

@@ -14,7 +14,7 @@ package struct WatchCommand: Command {
         ],
         details: """
             Prints the current offers, then 'ready', then each change: added, changed, removed. Exits when interrupted,
-            or with status 3 if the daemon stops.
+            when the reader of its output has ended, or with status 3 if the daemon stops.
 
             With --format waybar, prints one JSON object now and after each change, as custom modules of waybar and
             similar bars read it: text (the number of offers, empty if there are none), tooltip (their titles and
@@ -43,6 +43,12 @@ package struct WatchCommand: Command {
 
     package func run(in context: CommandContext) {
         context.onInterrupt { context.finish(.done) }
+        // A bar that crashes leaves its command behind, which may not write for days. A file cannot be watched.
+        if context.ownsProcess {
+            let output = StandardStream.output.rawValue
+            let watch = try? context.loop.watch(output, .error) { _ in context.finish(.done) }
+            context.keep(watch as Any)
+        }
         if isForBar { showModule(in: context) } else { showEvents(in: context) }
     }
 
