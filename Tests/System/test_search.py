@@ -376,6 +376,19 @@ def many(stage):
     expect(len(search.match("quarterly")) == 20, "too many or too few matches")
 
 
+@test("a result has the icon of the app that opens it, by its name or path, or that of a browser")
+def icons(stage):
+    icons = {"name": "text-editor", "path": "/usr/share/pixmaps/an editor.png"}
+    opens = [{"kind": "app", "name": "Editor", "icon": icon} for icon in icons.values()]
+    _, search = simulated(stage, *(offer(number, opens=each) for number, each in enumerate([*opens, {"kind": "web"}])))
+    shown = [meta["icon"] for meta in search.find("quarterly")]
+    expect(shown[0][0] == "themed" and "text-editor" in shown[0][1], f"wrong: {shown[0]}")
+    expect(shown[1] == ["file", "file:///usr/share/pixmaps/an%20editor.png"], f"wrong: {shown[1]}")
+    expect([match[2] for match in search.match("quarterly")] == [*icons.values(), "web-browser"], f"wrong: {shown}")
+    (page,) = search.find("browser")
+    expect(page["description"] == "from laptop · opens in the web browser", f"wrong: {page}")
+
+
 # ---- Status bars -------------------------------------------------------------------------------------------------------
 
 @test("watch --format waybar prints a line at the start and after each change, and ends with an empty module")
