@@ -50,4 +50,71 @@ import Testing
         #expect(run.objects.first?["opens"] == ["kind": "app", "name": "Editor"])
         #expect(run.diagnostics.isEmpty)
     }
+
+    /// The objects that a status bar receives for these events, until the daemon stops.
+    private func modules(_ events: [WatchEvent]) throws -> [JSONObject] {
+        let status = try run.run("watch", "--format", "waybar") { call in
+            for event in events { call.reply(event.json, continues: true) }
+            call.crash()
+        }
+        #expect(status == .daemonNotReachable)
+        return run.objects
+    }
+
+    private static func offer(
+        _ byte: UInt8, _ title: String?, from device: String = "laptop"
+    ) throws -> OfferedActivity {
+        Sample.offer(byte, type: try #require(ActivityType("com.example.editing")), title: title, deviceName: device)
+    }
+
+    @Test func `a status bar gets one line at the start and one for each visible change`() throws {
+        let offer = try Self.offer(0xA1, "Draft")
+        var later = offer
+        later.age += 100
+        let newer = try Self.offer(0xA2, "Letter")
+        let modules = try modules([
+            .added(offer), .ready, .changed(later), .added(newer), .removed(offer), .removed(offer), .removed(newer),
+        ])
+        #expect(modules.map { $0["text"]?.string } == ["1", "2", "1", ""])
+        #expect(modules.map { $0["alt"]?.string } == ["offers", "offers", "offers", "none"])
+        #expect(modules.allSatisfy { $0["alt"] == $0["class"] })
+        let tooltips = ["Draft from laptop", "Letter from laptop\nDraft from laptop", "Letter from laptop", ""]
+        #expect(modules.map { $0["tooltip"]?.string } == tooltips)
+    }
+
+    @Test func `a status bar is empty without offers and after the daemon stopped`() throws {
+        let offer = try Self.offer(0xA1, "Draft")
+        #expect(try modules([.ready, .added(offer)]).map { $0["text"] } == ["", "1", ""])
+    }
+
+    @Test func `equal ids of two devices are two offers of a status bar`() throws {
+        let offer = try Self.offer(0xA1, "Draft")
+        var other = offer
+        other.device = Sample.device(0x2B)
+        let modules = try modules([.added(offer), .added(other), .ready, .removed(other)])
+        #expect(modules.map { $0["text"] } == ["2", "1", ""])
+    }
+
+    @Test func `titles and names cannot form markup or lines in the tooltip of a status bar`() throws {
+        let title = "<b>&amp;</b>\n\u{202E}\0" + String(repeating: "x", count: 500)
+        let modules = try modules([.added(try Self.offer(0xA1, title, from: "<i>&\n")), .ready])
+        let tooltip = try #require(modules.first?["tooltip"]?.string)
+        #expect(tooltip.hasPrefix("&lt;b&gt;&amp;amp;&lt;/b&gt;\\u{A}\\u{202E}\\u{0}xxx"))
+        #expect(tooltip.hasSuffix("x… from &lt;i&gt;&amp;\\u{A}"))
+        #expect(tooltip.count < 150)
+    }
+
+    @Test func `the tooltip of a status bar has a limited number of lines`() throws {
+        var module = StatusBarModule()
+        for byte in 1...200 as ClosedRange<UInt8> { _ = module.apply(.added(try Self.offer(byte, nil))) }
+        let object = module.apply(.ready)
+        #expect(object?["text"] == "200")
+        let lines = try #require(object?["tooltip"]?.string).split(separator: "\n")
+        #expect(lines.count == 13 && lines.first == "com.example.editing from laptop" && lines.last == "and 188 more")
+    }
+
+    @Test(arguments: [["watch", "--format", "i3"], ["watch", "--format", "waybar", "--json"]])
+    func `other formats are refused`(words: [String]) throws {
+        #expect(try run.run(words) == .wrongUsage)
+    }
 }

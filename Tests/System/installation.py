@@ -36,6 +36,8 @@ SETTINGS = """
     usr/share/handoff-settings/handoff_settings/shortcuts.py usr/share/handoff-settings/handoff_settings/style.css usr/share/handoff-settings/handoff_settings/switches.py usr/share/handoff-settings/handoff_settings/texts.py
     usr/share/handoff-settings/handoff_settings/values.py usr/share/handoff-settings/handoff_settings/varlink.py
     usr/share/handoff-settings/handoff.py
+    usr/lib/handoff/handoff-search usr/share/dbus-1/services/dev.handoff1.Search.service
+    usr/share/gnome-shell/search-providers/dev.handoff1.Search.ini usr/share/krunner/dbusplugins/dev.handoff1.Search.desktop
     usr/share/handoff-settings/handoff_settings/widgets.py usr/share/handoff-settings/handoff_settings/window.py
 """.split()
 INSTALLED = """

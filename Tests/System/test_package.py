@@ -86,6 +86,8 @@ def local(stage):
     module = os.path.join(next(each for each in folders if each.startswith("/usr/local/lib/")), "handoff.py")
     expect(module.lstrip("/") in found, f"no {module}: {found}")
     call("/usr/bin/python3", "-B", "-c", "import handoff; handoff.App", environment={"PYTHONPATH": image + os.path.dirname(module)})
+    with open(os.path.join(image, "usr/local/share/dbus-1/services/dev.handoff1.Search.service")) as file:
+        expect("\nExec=/usr/local/lib/handoff/handoff-search\n" in file.read(), "the bus starts another search")
     # It finds its parts relative to itself.
     version = call(os.path.join(image, "usr/local/bin/handoff-settings"), "--version").stdout
     expect(version.startswith("handoff-settings "), version)
