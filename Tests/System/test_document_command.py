@@ -24,8 +24,18 @@ def publish(origin, *paths, fragment=""):
     return origin.publish(TYPE, "--user-info", json.dumps({"files": urls}))
 
 
+def offered(taker, activity):
+    """Waits until an activity is offered to a device."""
+    watch = taker.follow("watch")
+    while (offer := watch.next()) is not None:
+        if offer.get("id") == activity:
+            return watch.process.kill()
+    raise Failure(f"the watch ended: {watch.seen}")
+
+
 def received(taker, publisher):
     """Returns the URLs that the other device receives."""
+    offered(taker, publisher.id)
     given = taker.ctl("continue", publisher.id, "--print")
     expect(taker.stage.folder not in given.output, f"a path was sent: {given}")
     return [url["$url"] for url in given.line["userInfo"]["files"]]
@@ -167,9 +177,7 @@ def programs(stage):
     calls.call(APPS + "BecomeCurrent", session=session, activity=activity)
     reader = Connection(taker)
     attached = reader.send(APPS + "Attach", more=True, app="reader", types=[TYPE]).wait("attached")["session"]
-    watch = taker.follow("watch")
-    while watch.next().get("id") != activity:
-        pass
+    offered(taker, activity)
     continuing = taker.follow("continue", activity)
     event = reader.wait("continue")
     Connection(taker).call(APPS + "AnswerContinue", session=attached, continuation=event["continuation"], handled=True)

@@ -51,6 +51,7 @@ def fetched_files(daemon):
 def command_publishes(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--user-info", json.dumps({"document": {"$url": f"file://{origin.folder}/Draft.txt"}}))
+    offered(taker, id=publish.id)
     given = taker.ctl("continue", publish.id, "--print")
     same(given.line["userInfo"], {"document": {"$url": "handoff-document:name/Draft.txt"}})
     expect(origin.folder not in given.output, f"a path was sent: {given}")

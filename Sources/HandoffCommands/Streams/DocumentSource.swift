@@ -50,7 +50,7 @@ struct DocumentLookup {
         }
         let kind = FileTree.kind(of: absolute)
         guard kind == .file || kind == .folder else {
-            throw .file("name", shown, why: kind == nil ? "no such file or folder" : "it is neither a file nor a folder")
+            throw .file("name", shown, why: kind == nil ? "no such file" : "it is neither a file nor a folder")
         }
         guard let file = FileURL(path: absolute, isFolder: kind == .folder) else {
             throw .file("name", shown, why: "the path is not absolute")

@@ -14,7 +14,7 @@ package struct FileURL: Hashable, Sendable {
     package init?(path: String, isFolder: Bool) {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         let components = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-        self.init("file://" + components.map { "/" + PercentText.encode($0) }.joined() + (isFolder ? "/" : ""))
+        self.init("file:///" + components.map(PercentText.encode).joined(separator: "/") + (isFolder ? "/" : ""))
     }
 
     /// Parses a URL. Returns nil for another scheme.
