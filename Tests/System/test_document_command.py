@@ -128,6 +128,31 @@ def gone(stage):
     expect(ended.code in (1, 4) and "private" not in ended.errors, f"wrong reason: {ended}")
 
 
+@test("documents are offered again after the daemon was restarted, and a changed payload can name other files")
+def republished(stage):
+    origin, taker = devices(stage)
+    paths = [write(origin, f"private/{name}", name.encode()) for name in ("a.txt", "b.txt")]
+
+    def payload(*paths):
+        return json.dumps({"files": [{"$url": "file://" + path} for path in paths]})
+
+    file = stage.file("payload", payload())
+    publisher = origin.publish(TYPE, "--user-info", "@" + file)
+    offered(taker, publisher.id)
+    # Only now the activity has documents, and so streams.
+    stage.file("payload", payload(paths[0]))
+    first, = received(taker, publisher)
+    stage.file("payload", payload(paths[1], paths[0]))
+    expect(received(taker, publisher)[1] == first, "a document has another number")
+    origin.restart()
+    publisher.id = publisher.wait("published")["id"]
+    urls = received(taker, publisher)
+    expect(urls[1] == first, f"a document has another number: {urls}")
+    for url, path in zip(urls, reversed(paths)):
+        copy = taker.ctl("document", url, "--from", publisher.id).lines[-1]["path"]
+        expect(content(copy) == content(path), f"another document: {url} {copy}")
+
+
 @test("hostile URLs and names have no effect outside the shared folder, and a name that is not UTF-8 is an error")
 def hostile(stage):
     origin, taker = devices(stage, "", "root = notes HERE/notes\n")
@@ -199,6 +224,10 @@ def programs(stage):
     with open(fetch.log) as file:
         errors = file.read()
     expect('"unreadable"' in errors and "private" not in errors, f"wrong reason: {errors}")
+
+    fetch = taker.follow("document", "--continuation", event["continuation"], url + "?fetch=7")
+    events.wait("stream", resource="document/7")
+    expect(fetch.interrupt() == 130, "Ctrl-C has another exit status")
 
 
 if __name__ == "__main__":

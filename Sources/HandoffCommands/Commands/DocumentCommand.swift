@@ -9,7 +9,7 @@ package import LoopIO
 package struct DocumentCommand: Command {
     package static let specification = CommandSpecification(
         words: ["document"], operands: [.one(.document)],
-        summary: "find a file on your other devices, or a document of another device here",
+        summary: "print the URL of a file for other devices, or the local path of a document",
         options: [
             OptionSpecification(
                 "--from", .value(.offer), "fetch a document that is not here from this activity, and continue it"),
