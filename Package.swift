@@ -120,8 +120,8 @@ let package = Package(
         .target(
             name: "HandoffCommands",
             dependencies: [
-                "HandoffClient", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel", "HandoffTransfer",
-                "LoopIO", "QRText",
+                "HandoffClient", "HandoffControl", "HandoffDocuments", "HandoffHandlers", "HandoffJSON", "HandoffModel",
+                "HandoffTransfer", "LoopIO", "QRText",
             ], swiftSettings: strict),
         .target(
             name: "HandoffDaemon",
@@ -201,7 +201,7 @@ let package = Package(
         .testTarget(
             name: "HandoffCommandsTests",
             dependencies: [
-                "HandoffClient", "HandoffCommands", "HandoffControl", "HandoffJSON", "HandoffModel",
+                "HandoffClient", "HandoffCommands", "HandoffControl", "HandoffDocuments", "HandoffJSON", "HandoffModel",
                 "HandoffTestSupport", "HandoffTransfer", "LoopIO",
             ], swiftSettings: base),
         .testTarget(

@@ -103,12 +103,13 @@ import Testing
         (#"{"at": {"deep": [{"$url": "FILE:///home/me/a"}]}}"#, true), (#"{"at": {"$url": "https://a/"}}"#, false),
         (#"{"at": "file:///home/me/a"}"#, false),
     ])
-    func `a file URL in the payload is advised against`(userInfo: String, isAdvised: Bool) throws {
+    func `a file in the payload that cannot be read is reported`(userInfo: String, isReported: Bool) throws {
         run.onOutput = { [run] line in
             if line.hasPrefix("published") { run.context?.interrupt() }
         }
         #expect(try run.run("publish", "com.example.editing", "--user-info", userInfo, answer: daemon()) == .done)
-        #expect(run.diagnostics.contains("send the file itself with --stream") == isAdvised, "\(run.diagnostics)")
+        let note = "cannot read the document a: other devices receive only its name"
+        #expect(run.diagnostics.contains(note) == isReported, "\(run.diagnostics)")
     }
 
     @Test func `it reports that no device is offered the activity`() throws {

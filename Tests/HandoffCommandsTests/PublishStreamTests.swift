@@ -1,3 +1,4 @@
+import Glibc
 import HandoffCommands
 import HandoffControl
 import HandoffJSON
@@ -22,11 +23,15 @@ import Testing
 
     /// Returns a daemon that announces a stream for each receiver, and ends the command once all
     /// have ended.
-    private func daemon(_ receivers: [SimulatedReceiver], oneByOne: Bool = false) -> (FakeDaemon.Call) -> Void {
+    private func daemon(
+        _ receivers: [SimulatedReceiver], oneByOne: Bool = false, resources: [String] = []
+    ) -> (FakeDaemon.Call) -> Void {
         var events: FakeDaemon.Call?
         var left = receivers.count
         let announce = { [activity] (number: Int) in
-            events?.reply(AppEvent.stream(activity, id(number), from: Sample.origin).json, continues: true)
+            let resource = resources.indices.contains(number) ? StreamResource(resources[number]) : nil
+            let event = AppEvent.stream(activity, id(number), from: Sample.origin, resource: resource)
+            events?.reply(event.json, continues: true)
         }
         for (number, receiver) in receivers.enumerated() {
             receiver.onEnd = { [run] in
@@ -86,6 +91,49 @@ import Testing
                 "state": "finished", "device": .string(Sample.origin.device.hex), "deviceName": "laptop",
                 "deviceKind": "laptop", "bytes": .integer(Int64(content.count)),
             ])
+    }
+
+    @Test func `a file that the payload names is sent as a document, and no other file is`() throws {
+        let file = run.test.folder.file("file")
+        let resources = ["document/0", "document/1", "document/../file", "document/" + file, "other"]
+        let receivers = (0..<6).map { _ in SimulatedReceiver() }
+        let payload = #"{"at": [{"$url": "file://\#(file)#page=2"}, {"$url": "file:///none/x"}], "n": 1.0}"#
+        let answer = daemon(receivers, resources: resources)
+        let status = try run.run("publish", "com.example.editing", "--user-info", payload, "--json", answer: answer)
+        #expect(status == .done)
+        let published = run.daemon.parameters(of: "Publish")?["activity"]?.object
+        #expect(published?["supportsContinuationStreams"] == true)
+        let urls: [JSON] = [
+            .object(["$url": "handoff-document:name/file?fetch=0#page=2"]),
+            .object(["$url": "handoff-document:name/x"]),
+        ]
+        #expect(published?["userInfo"] == .object(["at": .array(urls), "n": .real(1)]))
+        #expect(receivers[0].succeeded && receivers[0].content == content && receivers[0].header?.name == "file")
+        // The last one requests the content of the activity, which has none.
+        for receiver in receivers.dropFirst() { #expect(receiver.failure?.reason == .unsupported) }
+    }
+
+    @Test func `a document that was deleted is an error without its path`() throws {
+        let file = run.test.folder.file("file")
+        let receiver = SimulatedReceiver()
+        let answer = daemon([receiver], resources: ["document/0"])
+        let payload = #"{"at": {"$url": "file://\#(file)"}}"#
+        let status = try run.run("publish", "com.example.editing", "--user-info", payload, "--json") { call in
+            if call.member == "BecomeCurrent" { unlink(file) }
+            answer(call)
+        }
+        #expect(status == .done)
+        #expect(receiver.failure?.reason == .unreadable)
+        #expect(receiver.failure?.message.contains(run.test.folder.path) == false)
+    }
+
+    @Test func `a request that is refused leaves standard input to the device that requested it first`() throws {
+        run.input.withLock { $0 = [[1, 2], [3]] }
+        let receivers = (0..<3).map { _ in SimulatedReceiver() }
+        let answer = daemon(receivers)
+        #expect(try run.run("publish", "com.example.editing", "--stream", "-", "--json", answer: answer) == .done)
+        #expect(receivers.count { $0.succeeded } == 1)
+        #expect(receivers.count { $0.failure?.reason == .busy } == 2)
     }
 
     @Test func `a text is a file in memory that is not executable`() throws {

@@ -58,6 +58,13 @@ import Testing
         #expect(file.path == path)
     }
 
+    @Test(arguments: ["/", "/a b/ü", "/%41/a#b?c", "/x\n\u{202E}"])
+    func `a path has a file URL`(_ path: String) throws {
+        #expect(try #require(FileURL(path: path, isFolder: false)).path == path)
+        #expect(try #require(FileURL(path: path, isFolder: true)).path == path)
+        #expect(FileURL(path: "a" + path, isFolder: false) == nil)
+    }
+
     @Test(arguments: ["files:///a", "http://a/", "fil", ""])
     func `other URLs are not file URLs`(_ text: String) {
         #expect(FileURL(text) == nil)

@@ -103,6 +103,22 @@ import Testing
     }
 
     @Test
+    func `a fetched document is deleted 14 days after its last change, and its folder is private`() throws {
+        let first = try leftovers.makeFetchedFolder(for: "a")
+        #expect(try leftovers.makeFetchedFolder(for: "a") == first)
+        #expect(try leftovers.makeFetchedFolder(for: "b") != first)
+        #expect(shell("stat -c %a '\(first)' '\(first)'/..") == "700\n700\n")
+        _ = shell("touch '\(first)/draft.txt'; mkdir '\(first)/../other'")
+        // Parts in it need no record of their own.
+        leftovers.remember(first)
+        #expect(leftovers.find(now: now) == Leftovers.Found())
+        leftovers.sweep(now: now + Leftovers.maxAge - 60)
+        #expect(shell("ls '\(first)'") == "draft.txt\n")
+        leftovers.sweep(now: now + Leftovers.maxAge + 60)
+        #expect(shell("ls '\(folder.file("cache/handoff/fetched"))'") == "other\n")
+    }
+
+    @Test
     func `a folder that is missing is forgotten, without an error`() throws {
         leftovers.remember("/nonexistent/folder")
         #expect(leftovers.find(now: now) == Leftovers.Found())

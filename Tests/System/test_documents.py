@@ -4,35 +4,12 @@ import hashlib
 import json
 import os
 
+from documents import checkout, configure, write
 from harness import Failure, expect, main, same, test
 from kit import App
 
 TYPE = "com.example.kit.editing"
 KEY = "NSUserActivityDocumentURLKey"
-
-
-def configure(daemon, text):
-    """Gives the apps of a device a documents.conf."""
-    daemon.environment["XDG_CONFIG_HOME"] = os.path.join(daemon.folder, "config")
-    daemon.environment["XDG_CACHE_HOME"] = os.path.join(daemon.folder, "cache")
-    folder = os.path.join(daemon.folder, "config", "handoff")
-    os.makedirs(folder, exist_ok=True)
-    with open(os.path.join(folder, "documents.conf"), "w") as file:
-        file.write(text)
-
-
-def write(daemon, name, content=b"what it says"):
-    """Writes a file of a device. Returns its path."""
-    path = os.path.join(os.path.realpath(daemon.folder), name)
-    os.makedirs(os.path.dirname(path), exist_ok=True)
-    with open(path, "wb") as file:
-        file.write(content)
-    return path
-
-
-def checkout(daemon, name, remote):
-    """Creates the files in which `git clone` records its source."""
-    write(daemon, f"{name}/.git/config", f'[core]\n\tbare = false\n[remote "origin"]\n\turl = {remote}\n'.encode())
 
 
 def apps(stage, origin_roots="", taker_roots=""):
@@ -74,6 +51,7 @@ def fetched_files(daemon):
 def command_publishes(stage):
     origin, taker = stage.pair()
     publish = origin.publish(TYPE, "--user-info", json.dumps({"document": {"$url": f"file://{origin.folder}/Draft.txt"}}))
+    offered(taker, id=publish.id)
     given = taker.ctl("continue", publish.id, "--print")
     same(given.line["userInfo"], {"document": {"$url": "handoff-document:name/Draft.txt"}})
     expect(origin.folder not in given.output, f"a path was sent: {given}")

@@ -251,13 +251,15 @@ struct ReceiveRequest {
     /// The activity to continue, with this command as the handler.
     var activity: ContinueRequest
     /// The destination of the content: a file, a folder, or `-`.
-    let output: String
+    var output: String
     /// True to replace a file, or to create one under a name without an extension.
     var isForced = false
     /// The maximum time without progress.
     let timeout: Duration
     /// The name, in a folder, for content without a name; nil to refuse such content.
     var unnamed: String?
+    /// The document to fetch instead of the content of the activity.
+    var document: DocumentSource?
 
     /// The default maximum time without progress while receiving.
     static let defaultTimeout = Duration.seconds(120)

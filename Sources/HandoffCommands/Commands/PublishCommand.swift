@@ -36,6 +36,10 @@ package struct PublishCommand: Command {
             configured otherwise) is offered with a warning: continuing it fails with code 4611. A payload above 960
             KiB is refused with InvalidActivity, code 4611.
 
+            A file URL in the payload ({"$url": "file:///…"}) is sent as the URL of the document (handoffctl document).
+            Other devices find it in a shared folder or a checkout, or fetch it while the command runs. Local paths are
+            not sent.
+
             The files and folders of --stream are opened again for each device that fetches them, and several devices
             can fetch at the same time. Standard input can be fetched once. Links, devices and pipes in a folder are
             omitted. A file that was changed while it was sent is refused by the receiving device. If the daemon stops
@@ -55,7 +59,7 @@ package struct PublishCommand: Command {
               stream     id, stream, state (started, then finished or failed), device, deviceName, deviceKind; started
                          has name, size, from; finished has bytes (of a folder those of its files), and missing if
                          entries of a folder were omitted; failed has reason, message: a device fetches the content of
-                         --stream
+                         --stream or a document
             """,
         example: "handoffctl publish com.example.editing --title Draft --user-info '{\"page\": 3}'")
 
@@ -144,10 +148,11 @@ final class PublishSession {
     private let request: PublishRequest
     private let context: CommandContext
     private let attachment: AppAttachment
-    /// The streamed content, if any.
+    /// The streamed content and documents, if there can be any.
     private let streams: PublishedStreams?
     /// The last successfully read payload, sent if the file cannot be read later.
     private var userInfo: UserInfoReading?
+    private var documents = PublishedDocuments()
     /// The session in which the activity is offered, and its id there; nil while the daemon is not
     /// running.
     private var offer: (session: Attachment, activity: ActivityID)?
@@ -179,12 +184,8 @@ final class PublishSession {
         self.reportsObstacles = reportsObstacles
         self.onEnd = onEnd
         userInfo = try request.userInfo?.read()
-        if let userInfo, UserInfo.hasFileURL(.object(userInfo.object)) {
-            context.note(
-                "userInfo contains a file URL, of which other devices receive only the file name; "
-                    + "send the file itself with --stream")
-        }
-        if let source = request.stream { streams = try PublishedStreams(source, context) } else { streams = nil }
+        let mayStream = request.stream != nil || userInfo != nil
+        streams = mayStream ? try PublishedStreams(request.stream, context) : nil
     }
 
     /// Must be called once, before the first report.
@@ -198,6 +199,7 @@ final class PublishSession {
             show("stream", activity, text, fields: fields)
             if request.endsWhenAccepted, fields["state"] == "finished" { end() }
         }
+        streams?.documentPath = { [unowned self] in documents.path($0) }
     }
 
     /// Handles a report of the attachment. The caller handles its failures.
@@ -213,7 +215,8 @@ final class PublishSession {
 
     private func publish(in session: Attachment) {
         if wasOffered { refresh() }
-        var description = request.description(userInfo: userInfo?.object)
+        var description = request.description(userInfo: userInfo.map { documents.outgoing($0.object, context) })
+        if documents.areOffered { description.supportsContinuationStreams = true }
         if let title = request.title, streams?.hasRepository == true {
             // The recipient decides by the title whether to accept, so the end of the title must be
             // visible.
@@ -320,7 +323,8 @@ final class PublishSession {
         var change = ActivityChange()
         if userInfo?.mayChange == true {
             refresh()
-            change.userInfo = userInfo?.object
+            change.userInfo = userInfo.map { documents.outgoing($0.object, context) }
+            if documents.areOffered { change.supportsContinuationStreams = true }
             // Request another save before the next device gets it, with the file's content at that
             // time.
             change.needsSave = true
@@ -344,6 +348,7 @@ final class PublishSession {
         guard let source = request.userInfo, userInfo?.mayChange == true else { return }
         do throws(CommandFailure) {
             userInfo = try source.read()
+            documents.invalidate()
         } catch {
             context.note("\(error.message); its last content is used")
         }

@@ -49,7 +49,7 @@ package struct CompletionQuery: Sendable {
     ///   - before: the text before it in the same word.
     private func value(_ placeholder: Placeholder?, typed: String, before: String = "") -> CompletionAnswer {
         switch placeholder {
-        case .path?, .file?, .fileOrStream?, .content?, .item?, .offered?:
+        case .path?, .file?, .fileOrStream?, .content?, .item?, .offered?, .document?:
             return CompletionAnswer(.files(after: before))
         case .payload?:
             return typed.hasPrefix("@") ? CompletionAnswer(.files(after: before + "@")) : CompletionAnswer()

@@ -29,6 +29,8 @@ extension Placeholder {
     static let item = Placeholder("URL|FILE|FOLDER|-", isSystemText: true)
     /// An activity type, a page, or content.
     static let offered = Placeholder("TYPE|URL|FILE|FOLDER|-", isSystemText: true)
+    /// A file, or the URL of a document.
+    static let document = Placeholder("PATH|URL", isSystemText: true)
     /// A payload, or the file that contains it.
     static let payload = Placeholder("JSON|@FILE", isSystemText: true)
 

@@ -1,5 +1,6 @@
 import HandoffClient
 import HandoffControl
+import HandoffDocuments
 import HandoffJSON
 import HandoffModel
 import HandoffTransfer
@@ -43,6 +44,8 @@ final class PublishedStreams {
     private struct Serving {
         let activity: ActivityID
         let device: Origin
+        /// True for the standard input of this command.
+        var isInput = false
         /// The connection, until the stream is open.
         var client: ControlClient?
         var transfer: SenderTransfer?
@@ -52,6 +55,8 @@ final class PublishedStreams {
 
     /// Called for each event with the activity, a text, and fields.
     var onEvent: ((ActivityID, String, JSONObject) -> Void)?
+    /// Returns the path of the document offered under a number; nil for an unknown number.
+    var documentPath: ((Int) -> String?)?
 
     /// The parts of the content that a device did not receive.
     private(set) var omissions = TransferOmissions.none
@@ -61,27 +66,28 @@ final class PublishedStreams {
     /// The maximum number of streams per device at a time. Each reads and hashes the whole file.
     private static let maxStreamsPerDevice = 16
 
-    private let content: PublishedContent
+    private let content: PublishedContent?
     private let context: CommandContext
     private let status: TransferStatus
     private var input = Input.untouched
     private var servings: [StreamID: Serving] = [:]
 
+    /// - Parameter content: nil to serve only documents.
     /// - Throws: `CommandFailure` if the content cannot be streamed.
-    init(_ content: PublishedContent, _ context: CommandContext) throws(CommandFailure) {
+    init(_ content: PublishedContent?, _ context: CommandContext) throws(CommandFailure) {
         self.content = content
         self.context = context
         status = TransferStatus(context, verb: "sending")
         do throws(TransferFailure) {
             // Open it briefly, so that errors are reported before anything is offered.
-            hasRepository = try content.open().header.hasRepository
+            hasRepository = try content?.open().header.hasRepository ?? false
         } catch {
             throw .transfer(error)
         }
     }
 
-    /// Accepts a stream that a device requests, and sends the content. Refuses a request for
-    /// another resource.
+    /// Accepts a stream that a device requests, and sends the content, or the document that the
+    /// resource names. Refuses a request for another resource.
     func serve(_ id: StreamID, _ resource: StreamResource?, of activity: ActivityID, to device: Origin) {
         var serving = Serving(activity: activity, device: device)
         do throws(ClientError) {
@@ -112,11 +118,10 @@ final class PublishedStreams {
 
     private func send(_ id: StreamID, _ resource: StreamResource?, _ stream: ContinuationStream) {
         do throws(TransferFailure) {
-            if let resource { throw TransferFailure(.unsupported, "this activity has no stream for '\(resource)'") }
             guard let device = servings[id]?.device.device,
                 servings.values.count(where: { $0.device.device == device }) <= Self.maxStreamsPerDevice
             else { throw TransferFailure(.busy, "too many streams are already being sent to one device") }
-            let source = try open()
+            let source = if let resource { try open(resource) } else { try openContent(for: id) }
             TransferMemory.keep()
             let transfer = SenderTransfer(source, over: stream, on: context.loop, readInput: context.keyboard.readSome)
             {
@@ -132,10 +137,22 @@ final class PublishedStreams {
         }
     }
 
-    private func open() throws(TransferFailure) -> SourceFile {
+    /// Opens a document by the number in the resource, never by a path from outside.
+    private func open(_ resource: StreamResource) throws(TransferFailure) -> SourceFile {
+        guard let path = DocumentResource.number(resource).flatMap({ documentPath?($0) }) else {
+            throw TransferFailure(.unsupported, "this activity has no stream for '\(resource)'")
+        }
+        // Only the file name is shown: the path is private.
+        return try SourceFile(path, shownAs: SourceFile.name(of: path))
+    }
+
+    private func openContent(for id: StreamID) throws(TransferFailure) -> SourceFile {
+        guard let content else { throw TransferFailure(.unsupported, "this activity has streams only for documents") }
         guard content.isInput else { return try content.open() }
         switch input {
-        case .untouched: input = .offered
+        case .untouched:
+            input = .offered
+            servings[id]?.isInput = true
         case .offered: throw TransferFailure(.busy, "its standard input is being streamed to another device")
         case .consumed:
             throw TransferFailure.shared(.busy, "its standard input was already streamed, which is possible only once")
@@ -157,7 +174,7 @@ final class PublishedStreams {
 
     private func begun(_ id: StreamID, _ serving: Serving, _ offset: Int64) {
         guard let header = serving.transfer?.source.header else { return }
-        if content.isInput { input = .consumed }
+        if serving.isInput { input = .consumed }
         servings[id]?.progress = status.begin(TransferStatus.Progress(position: offset, size: header.size))
         let from = offset > 0 ? ", resuming at \(ByteText.text(offset))" : ""
         let fields: JSONObject = [
@@ -169,7 +186,7 @@ final class PublishedStreams {
 
     private func ended(_ id: StreamID, _ failure: TransferFailure?) {
         guard let serving = servings.removeValue(forKey: id) else { return }
-        if content.isInput, case .offered = input { input = .untouched }
+        if serving.isInput, case .offered = input { input = .untouched }
         if let progress = serving.progress { status.end(progress) }
         if let failure {
             let fields: JSONObject = [

@@ -1,6 +1,5 @@
 import HandoffClient
 import HandoffControl
-import HandoffJSON
 import HandoffModel
 import HandoffTransfer
 import LoopIO
@@ -28,7 +27,7 @@ final class ReceiveSession {
     private let request: ReceiveRequest
     private let context: CommandContext
     private let destination: Destination
-    private var status: TransferStatus?
+    private var output: ReceiveOutput?
     private var state = State.idle
     private var backoff = Backoff.transfer
     /// When the first bytes arrived, and how many were here before.
@@ -73,6 +72,7 @@ final class ReceiveSession {
             destination.confine()
         }
         prepare()
+        if let continuation = request.document?.continuation { return openStream(continuation) }
         if let timeout = request.activity.timeout {
             // The daemon times out by itself and reports why. This is for a daemon that no longer
             // responds.
@@ -101,8 +101,10 @@ final class ReceiveSession {
 
     private func prepare() {
         context.onInterrupt { [unowned self] in interrupted() }
-        status = TransferStatus(
+        let status = TransferStatus(
             context, verb: "receiving", tick: context.json ? { [unowned self] in printProgress() } : nil)
+        output = ReceiveOutput(
+            context: context, isTaken: destination.route == .inline, document: request.document, status: status)
     }
 
     /// Checks periodically whether content has stopped arriving on an open connection.
@@ -120,7 +122,7 @@ final class ReceiveSession {
     }
 
     /// True if the activity has arrived. Until then, the other device has not replied.
-    var isContinued: Bool { activity != nil }
+    var isContinued: Bool { activity != nil || request.document?.continuation != nil }
 
     // MARK: - Requests
 
@@ -166,7 +168,7 @@ final class ReceiveSession {
     }
 
     private func continued(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
-        if self.activity == nil { show(activity) }
+        if self.activity == nil { output?.continued(activity) }
         self.activity = activity
         open(activity, continuation)
     }
@@ -175,11 +177,15 @@ final class ReceiveSession {
         guard activity.streams else {
             return fail(.noStreams(device: VisibleText.escape(activity.origin.deviceName)))
         }
+        openStream(continuation)
+    }
+
+    private func openStream(_ continuation: ContinuationID) {
         request { client in
-            client.openStream(.continuation(continuation)) { [weak self] result in
+            client.openStream(.continuation(continuation, resource: request.document?.resource)) { [weak self] result in
                 guard let self else { return }
                 switch result {
-                case .success(let stream): receive(stream, from: activity.origin.device)
+                case .success(let stream): receive(stream)
                 case .failure(let error): failed(error)
                 }
             }
@@ -189,9 +195,11 @@ final class ReceiveSession {
     /// Finds the activity under another id: a publisher publishes it again after a restart of its
     /// daemon.
     private func findAgain() {
+        if let continuation = request.document?.continuation { return openStream(continuation) }
         guard let activity else { return carryOn(request.activity) }
         listOffers { [unowned self] offers in
-            guard let offer = activity.offer(among: offers) else {
+            // The numbers of documents are valid only in their own activity.
+            guard let offer = activity.offer(among: offers), request.document == nil || offer.id == activity.id else {
                 return again(TransferFailure(.gone, "the activity is no longer offered"))
             }
             carryOn(ContinueRequest(activity: offer.id.hex, from: offer.device.hex, take: true))
@@ -200,14 +208,14 @@ final class ReceiveSession {
 
     // MARK: - Receiving
 
-    private func receive(_ stream: ContinuationStream, from device: DeviceID) {
+    private func receive(_ stream: ContinuationStream) {
         self.stream = stream.id
         if watch == nil {
             lastProgress = context.loop.now
             observe()
         }
         let options = ReceiverTransfer.Options(
-            loop: context.loop, destination: destination, sender: device,
+            loop: context.loop, destination: destination, sender: activity?.origin.device ?? .unknown,
             accept: { [weak self] header throws(TransferFailure) in try self?.accept(header) },
             writeOutput: context.console.writeBytes)
         TransferMemory.keep()
@@ -232,13 +240,13 @@ final class ReceiveSession {
         case .begun(let header, let offset): begun(header, offset)
         case .moved(let position):
             self.position = position
-            if let progress { status?.moved(progress, to: position) }
+            if let progress { output?.status.moved(progress, to: position) }
             guard position > best else { return }
             best = position
             lastProgress = context.loop.now
             backoff.reset()
         case .ended(let result):
-            if let progress { status?.end(progress) }
+            if let progress { output?.status.end(progress) }
             progress = nil
             // Release the partial file, which the next attempt opens.
             state = .idle
@@ -258,31 +266,16 @@ final class ReceiveSession {
             lastProgress = context.loop.now
             began = (lastProgress, offset)
         }
-        progress = status?.begin(TransferStatus.Progress(position: offset, size: header.size))
-        guard let activity, let stream else { return }
-        let name = header.name.map(VisibleText.escape) ?? "a stream"
-        let size = header.size.map { ", \(ByteText.text($0))" } ?? ""
-        let from = offset > 0 ? ", resuming at \(ByteText.text(offset))" : ""
-        let repository =
-            header.hasRepository ? "; it contains a repository, whose configuration and hooks will be set aside" : ""
-        let device = VisibleText.escape(activity.origin.deviceName)
-        if context.json || isFirst || offset > 0 {
-            var fields: JSONObject = [
-                "id": .string(activity.id.hex), "stream": .string(stream.hex),
-                "kind": .string(header.kind.rawValue), "name": header.name.map { .string($0) } ?? .null,
-                "size": header.size.map { .integer($0) } ?? .null, "from": .integer(offset),
-                "device": .string(activity.origin.device.hex), "deviceName": .string(activity.origin.deviceName),
-            ]
-            if header.hasRepository { fields["repository"] = true }
-            show("stream", "\(name)\(size) from \(device)\(from)\(repository)", fields)
-        }
+        progress = output?.status.begin(TransferStatus.Progress(position: offset, size: header.size))
+        guard let stream, context.json || isFirst || offset > 0 else { return }
+        output?.begun(header, stream, of: activity, offset: offset)
     }
 
     // MARK: - Retrying
 
     private func failed(_ error: ClientError) {
         guard !isInterrupted else { return conclude(nil) }
-        guard activity != nil else { return fail(CommandFailure(error)) }
+        guard isContinued else { return fail(CommandFailure(error)) }
         switch error {
         case .lost, .notReachable, .foreign:
             again(TransferFailure(.gone, "the daemon stopped"))
@@ -312,27 +305,18 @@ final class ReceiveSession {
     // MARK: - The end
 
     private func finish(_ received: ReceiverTransfer.Received) {
-        var size = ByteText.text(received.bytes)
+        var rate = ""
         if let began {
             let (seconds, attoseconds) = began.at.duration(to: context.loop.now).components
             // A rate over less than a second would be meaningless.
             if seconds > 0 {
                 let tenths = seconds * 10 + attoseconds / 100_000_000_000_000_000
-                let rate = ByteText.rate((position - began.position) / max(1, tenths) * 10)
-                size += " in \(tenths / 10).\(tenths % 10) s, \(rate)"
+                let speed = ByteText.rate((position - began.position) / max(1, tenths) * 10)
+                rate = " in \(tenths / 10).\(tenths % 10) s, \(speed)"
             }
         }
-        let missing = received.omissions
-        var fields: JSONObject = [
-            "path": received.path.map { .string($0) } ?? .null, "bytes": .integer(received.bytes),
-        ]
-        if !missing.isEmpty { fields["missing"] = .integer(missing.count) }
-        show("received", received.path.map { "\($0), \(size)" } ?? size, fields)
-        for remark in received.remarks { context.note(remark) }
-        guard missing.isEmpty else {
-            for line in missing.lines { context.note("missing: \(line)") }
-            return fail(.incomplete(received.path, missing))
-        }
+        output?.received(received, rate: rate)
+        guard received.omissions.isEmpty else { return fail(.incomplete(received.path, received.omissions)) }
         guard let handler else { return context.finish(.done) }
         handler.received(received.path)
     }
@@ -370,34 +354,17 @@ final class ReceiveSession {
     }
 
     private func reportKept() {
-        status?.clear()
+        output?.status.clear()
         if let kept { context.note(kept) }
     }
 
-    // MARK: - Output
-
-    /// True if events are written to standard error, because standard output carries the content.
-    private var isOutputTaken: Bool { destination.route == .inline }
-
-    private func show(_ activity: ContinuedActivity) {
-        let text = context.json ? JSONLine.text(activity.json) + "\n" : ContinuedText.text(activity)
-        isOutputTaken ? context.console.writeDiagnostics(text) : context.console.write(text)
-    }
-
-    private func show(_ event: String, _ text: String, _ fields: JSONObject) {
-        status?.clear()
-        let line =
-            context.json ? JSONLine.text(Describe.event(event, fields)) : "\(Describe.word(event, width: 8))  \(text)"
-        isOutputTaken ? context.console.writeDiagnostics(line + "\n") : context.console.line(line)
-    }
-
     private func printProgress() {
-        guard let stream else { return }
-        show(
-            "progress", "",
-            [
-                "stream": .string(stream.hex), "received": .integer(position),
-                "size": header?.size.map { .integer($0) } ?? .null,
-            ])
+        if let stream { output?.progress(stream, position, of: header?.size) }
     }
+}
+
+extension DeviceID {
+    /// Stands for the sender if another program continued the activity. It only distinguishes parts
+    /// of interrupted transfers in one folder.
+    fileprivate static let unknown = DeviceID(checked: [UInt8](repeating: 0, count: byteCount))
 }

@@ -1,3 +1,5 @@
+import HandoffModel
+
 /// The location of a document in a form that is valid on all devices of the account. It replaces a
 /// `file:` URL when an activity is sent. docs/control-protocol.md describes the format.
 package struct DocumentURL: Hashable, Sendable {
@@ -82,10 +84,14 @@ package struct DocumentURL: Hashable, Sendable {
 // MARK: - The text
 
 extension DocumentURL {
+    /// Returns true if the text has the scheme of these URLs.
+    package static func isDocumentURL(_ text: String) -> Bool {
+        text.prefix(prefix.count).lowercased() == prefix
+    }
+
     /// Parses a URL. Returns nil for another scheme or an invalid form.
     package init?(_ text: String) {
-        guard text.utf8.count <= Self.maxByteCount, text.prefix(Self.prefix.count).lowercased() == Self.prefix
-        else { return nil }
+        guard text.utf8.count <= Self.maxByteCount, Self.isDocumentURL(text) else { return nil }
         var rest = text.dropFirst(Self.prefix.count)
         var fragment: String?
         if let place = rest.firstIndex(of: "#") {
@@ -151,6 +157,21 @@ extension DocumentURL {
         case .root(let name): return name
         case .repository(let identity): return identity.text.split(separator: "/").last.map(String.init) ?? "checkout"
         case .nowhere: return "document"
+        }
+    }
+
+    /// The reason why this device does not have the document, and the solution: the end of an error
+    /// message, safe to display.
+    package var absence: String {
+        let name = VisibleText.escape(name)
+        return switch place {
+        case .root(let root):
+            "\(name) is in the shared folder '\(root)', which this device does not have: add 'root = \(root) FOLDER' to "
+                + "documents.conf"
+        case .repository(let identity):
+            "\(name) is in a checkout of \(identity), which this device does not have: clone it below a folder "
+                + "listed as 'checkouts' in documents.conf"
+        case .nowhere: "\(name) is not available: the other device could not read it"
         }
     }
 }

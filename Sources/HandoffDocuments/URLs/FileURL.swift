@@ -10,6 +10,13 @@ package struct FileURL: Hashable, Sendable {
     /// The part after `#`, unchanged.
     let fragment: String?
 
+    /// Creates the URL of an absolute path. Returns nil for a relative one.
+    package init?(path: String, isFolder: Bool) {
+        guard path.utf8.first == UInt8(ascii: "/") else { return nil }
+        let components = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
+        self.init("file:///" + components.map(PercentText.encode).joined(separator: "/") + (isFolder ? "/" : ""))
+    }
+
     /// Parses a URL. Returns nil for another scheme.
     package init?(_ text: String) {
         // Compares bytes, because a combining mark after the colon would form one character with

@@ -182,20 +182,7 @@ extension HandoffError {
     /// The error for a URL without a local document.
     static func noDocument(_ url: URL) -> HandoffError {
         var message = "\(VisibleText.escape(url.isFileURL ? url.path : url.absoluteString)) does not exist"
-        if let document = DocumentURL(url.absoluteString) {
-            let name = VisibleText.escape(document.name)
-            switch document.place {
-            case .root(let root):
-                message =
-                    "\(name) is in the shared folder '\(root)', which this device does not have: add 'root = \(root) "
-                    + "FOLDER' to documents.conf"
-            case .repository(let identity):
-                message =
-                    "\(name) is in a checkout of \(identity), which this device does not have: clone it below a folder "
-                    + "listed as 'checkouts' in documents.conf"
-            case .nowhere: message = "\(name) is not available: the other device could not read it"
-            }
-        }
+        if let document = DocumentURL(url.absoluteString) { message = document.absence }
         return HandoffError(code: HandoffFailure.failedCode, reason: "noDocument", message: message)
     }
 }

@@ -28,6 +28,7 @@ package struct Leftovers: Sendable {
 
     private let links: String
     private let documents: String
+    private let fetched: String
 
     /// Creates the value for a cache folder.
     /// - Parameter cache: the user's cache; nil means `$XDG_CACHE_HOME`, or `~/.cache`.
@@ -39,12 +40,13 @@ package struct Leftovers: Sendable {
         guard let folder = cache ?? value("XDG_CACHE_HOME") ?? value("HOME").map({ $0 + "/.cache" }) else { return nil }
         links = folder + "/handoff/receiving"
         documents = folder + "/handoff/documents"
+        fetched = folder + "/handoff/fetched"
     }
 
     /// Records a destination folder. If that fails, its parts are found the next time something is
     /// received into it.
     package func remember(_ folder: String) {
-        guard folder.hasPrefix("/") else { return }
+        guard folder.hasPrefix("/"), !folder.hasPrefix(fetched + "/") else { return }
         var path = ""
         for component in links.split(separator: "/") {
             path += "/" + component
@@ -59,11 +61,13 @@ package struct Leftovers: Sendable {
         }
     }
 
-    /// Deletes parts that are too old to be continued, and documents of apps that have ended.
+    /// Deletes parts that are too old to be continued, documents of apps that have ended, and old
+    /// fetched documents.
     /// Blocks while the file systems do.
     /// - Parameter now: seconds since 1970.
     package func sweep(now: Int64) {
         removeDocuments(now: now)
+        removeFetched(now: now)
         for (link, path) in remembered {
             // A folder that cannot be opened may be on an unmounted disk.
             if let folder = try? OpenFolder(path: path, calls: KernelCalls()) {
@@ -89,6 +93,40 @@ package struct Leftovers: Sendable {
                 _ = unlink("\(documents)/\(name).lock".systemPath)
             }
             lock.close()
+        }
+    }
+
+    /// Creates the private folder of a document that is fetched by a program and outlives it. It is
+    /// deleted 14 days after the last change of the document.
+    /// - Parameter source: identifies the document. The same source has the same folder, so that an
+    ///   interrupted fetch can be resumed.
+    package func makeFetchedFolder(for source: String) throws(TransferFailure) -> String {
+        let place = "\(fetched)/\(Hex.encode(Array(SHA256Hasher.digest(of: Array(source.utf8)).bytes.prefix(16))))"
+        do throws(Errno) {
+            try FolderCreation.makeFolders(fetched)
+            // A user with write access to the parents could replace this folder.
+            try FolderCreation.secure(String(fetched.dropLast("/fetched".count)))
+            try FolderCreation.secure(fetched)
+            try FolderCreation.createFolder(place)
+            try FolderCreation.secure(place)
+        } catch {
+            throw TransferFailure.system("cannot create \(place)", error)
+        }
+        // It may be an old folder, which would be deleted.
+        _ = utimensat(AT_FDCWD, place.systemPath, nil, 0)
+        return place
+    }
+
+    private func removeFetched(now: Int64) {
+        for name in (try? FolderListing.names(in: fetched, limit: 65_536)) ?? [] where Hex.decode(name)?.count == 16 {
+            let folder = "\(fetched)/\(name)"
+            let entries = (try? FolderListing.names(in: folder, limit: 1024)) ?? []
+            let changes = ([folder] + entries.map { "\(folder)/\($0)" }).compactMap { path in
+                var status = stat()
+                return lstat(path.systemPath, &status) == 0 ? Int64(status.st_ctim.tv_sec) : nil
+            }
+            // A document that cannot be deleted now is deleted later.
+            if let last = changes.max(), now - last > Self.maxAge { try? ReceivedContent.remove(folder: folder) }
         }
     }
 
