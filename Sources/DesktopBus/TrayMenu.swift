@@ -89,14 +89,14 @@ package struct TrayMenu: Equatable, Sendable {
             let icon = offer.icon.flatMap { $0.contains("/") ? nil : $0 } ?? ""
             return Item(known?.id ?? newID(), offer.label, icon: icon, .offer(offer))
         }
-        count = next.count + Int(content.more)
+        count = next.count + Int(content.omitted)
         isPaused = content.paused ?? false
         if next.isEmpty { next = [Item(Fixed.empty, "No offers of other devices")] }
-        if content.more > 0 {
+        if content.omitted > 0 {
             next.append(
                 hasSettings
-                    ? Item(Fixed.more, "\(content.more) more in Settings", .settings)
-                    : Item(Fixed.more, "\(content.more) more: handoffctl list"))
+                    ? Item(Fixed.more, "\(content.omitted) more in Settings", .settings)
+                    : Item(Fixed.more, "\(content.omitted) more: handoffctl list"))
         }
         if content.paused != nil || hasSettings { next.append(Item(Fixed.separator, "")) }
         switch content.paused {

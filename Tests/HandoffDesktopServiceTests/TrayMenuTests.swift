@@ -22,11 +22,11 @@ struct TrayMenuTests {
 
     @Test func `the title has the number of all offers, and the menu the number of those left out`() {
         let offers = (1...20).map { Self.offer($0) }
-        let menu = TrayMenu(TrayContent(offers: offers, more: 480), hasSettings: true)
+        let menu = TrayMenu(TrayContent(offers: offers, omitted: 480), hasSettings: true)
         #expect(menu.isActive && menu.title == "handoff: 500 offers")
         #expect(labels(menu).suffix(4) == ["480 more in Settings", "", "Pause", "Settings"])
         #expect(TrayMenu(TrayContent(offers: [Self.offer(1)]), hasSettings: false).title == "handoff: 1 offer")
-        let huge = TrayMenu(TrayContent(offers: offers, more: .max), hasSettings: false)
+        let huge = TrayMenu(TrayContent(offers: offers, omitted: .max), hasSettings: false)
         #expect(huge.title == "handoff: 4294967315 offers")
         #expect(huge.items[20].action == .none, "there is no window to open")
     }

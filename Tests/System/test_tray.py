@@ -166,6 +166,23 @@ def paused(stage):
     expect(not status["advertising"] and not status["receiving"], f"wrong: {status}")
     desk.tray.click(desk.tray.items()["Resume"])
     desk.tray.menu(lambda labels: FIRST in labels and "Pause" in labels, "the end of the pause")
+    desk.ctl("pause", "1h")
+    desk.tray.menu(lambda labels: "Resume" in labels, "the pause of another program")
+    desk.ctl("resume")
+    desk.tray.menu(lambda labels: FIRST in labels and "Pause" in labels, "its end")
+
+
+@test("a pause can be ended although the configuration has switched one direction off")
+def half(stage):
+    desk = Desk(stage, configuration=QUIET + "advertise = off\n")
+    desk.tray.icon()
+    desk.tray.menu(lambda labels: "Pause" in labels, "the menu")
+    desk.tray.click(desk.tray.items()["Pause"])
+    desk.tray.menu(lambda labels: "Resume" in labels, "the pause")
+    expect(desk.tray.property("Title") == "handoff: paused", "the pause is not shown")
+    desk.tray.click(desk.tray.items()["Resume"])
+    desk.tray.menu(lambda labels: "Pause" in labels, "its end")
+    expect(desk.ctl("status").line["receiving"], "receiving is off")
 
 
 @test("Settings opens the window, as a click does that opens no menu, and is missing without the window")
@@ -204,11 +221,15 @@ def hostile(stage):
 def many(stage):
     desk = Desk(stage)
     desk.tray.icon()
+    begin = time.monotonic()
     for number in range(23):
         desk.publish(TYPE, "--title", f"Draft {number}")
     labels = desk.tray.menu(lambda labels: "3 more: handoffctl list" in labels, "the number")
     expect(labels[:20] == [f"Draft {number} (Editor, origin)" for number in range(22, 2, -1)], f"wrong: {labels}")
     expect(desk.tray.property("Title") == "handoff: 23 offers", "wrong title")
+    # However fast offers arrive, one immediately and one each second.
+    layouts = [member for member, _ in desk.tray.signals].count("LayoutUpdated")
+    expect(layouts <= time.monotonic() - begin + 2, f"{layouts} layouts were sent")
 
 
 @test("the icon is registered with each tray that appears, also when the bus restarts")
@@ -226,9 +247,11 @@ def restarted(stage):
     tray.icon()
     tray.menu(lambda labels: FIRST in labels, "the offer")
     sender = tray.registered[0][0]
-    expect(desk.daemon.stop() == 0, "the daemon did not exit cleanly")
-    # The bus removes the name with the program, which exits with the daemon.
+    desk.daemon.restart()
     tray.without(sender)
+    tray.icon(2)
+    tray.menu(lambda labels: FIRST in labels, "the offer")
+    expect(len(tray.registered) == 2, f"there are two icons: {tray.registered}")
 
 
 @test("a tray that refuses the icon is called again, and logged once")

@@ -128,8 +128,8 @@ extension Setting {
         Setting(
             "tray", in: .activities, \.tray, .either("auto", or: "off"),
             """
-            Show an icon in the tray while other devices offer something that an app on this device can open, if the
-            desktop has a tray: auto or off.
+            Show an icon in the tray while other devices offer something that an app on this device can open,
+            if the desktop has a tray: auto or off.
             """),
         Setting(
             "log-level", in: .log, \.logLevel, .level,

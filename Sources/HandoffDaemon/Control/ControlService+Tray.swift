@@ -14,18 +14,19 @@ extension ControlService {
             offers: shown.map {
                 TrayContent.Offer(device: $0.device, activity: $0.activity, label: $0.menuLabel, icon: $0.icon)
             },
-            more: UInt32(clamping: offers.count - shown.count), paused: Self.isPaused(switches.shown.holds))
+            omitted: UInt32(clamping: offers.count - shown.count), paused: Self.isPaused(switches.shown.holds))
         return DesktopTray.State(content: content, offers: shown)
     }
 
-    /// Returns true if the user has switched both directions off, and false if the user can do so.
+    /// Returns false while a direction is on, and nil if both are off but not by the user.
     private static func isPaused(_ holds: [ControlRestriction]) -> Bool? {
         // A locked session does not change the switches.
         let authors = SwitchDirection.allCases.map { direction in
             holds.first { $0.direction == direction && $0.device == nil && $0.author != .session }?.author
         }
-        if authors.allSatisfy({ $0 == .user }) { return true }
-        return authors.contains(nil) ? false : nil
+        if authors.contains(nil) { return false }
+        // Something else may have switched the other direction off.
+        return authors.contains { $0 == .user } ? true : nil
     }
 
     /// Pauses until the user resumes, or resumes.

@@ -31,14 +31,14 @@ package struct TrayContent: ControlValue {
     /// The newest offers, newest first.
     package var offers: [Offer]
     /// The number of further offers.
-    package var more: UInt32
-    /// True if the user has paused, false if the user can pause. Nil if something else has switched
-    /// both directions off, so that the user can do neither.
+    package var omitted: UInt32
+    /// True if the user has paused, false if the user can pause. Nil if the user can do neither,
+    /// because something else has switched both directions off.
     package var paused: Bool?
 
-    package init(offers: [Offer] = [], more: UInt32 = 0, paused: Bool? = false) {
+    package init(offers: [Offer] = [], omitted: UInt32 = 0, paused: Bool? = false) {
         self.offers = offers
-        self.more = more
+        self.omitted = omitted
         self.paused = paused
     }
 
