@@ -7,7 +7,7 @@ struct BusMessage {
     /// Negative after a write error: the negated error number.
     private(set) var result: Int32 = 0
 
-    /// Wraps a message of sd_bus_message_new_method_call(3), which the caller continues to own.
+    /// Wraps a new message, which the caller continues to own.
     init(_ message: OpaquePointer) {
         self.message = message
     }
@@ -15,6 +15,16 @@ struct BusMessage {
     /// `s`; ends at the first NUL.
     mutating func append(_ text: String) {
         note(sd_bus_message_append_basic(message, BusReader.type("s"), text))
+    }
+
+    /// `o`
+    mutating func append(path: String) {
+        note(sd_bus_message_append_basic(message, BusReader.type("o"), path))
+    }
+
+    /// `ay`
+    mutating func append(_ bytes: [UInt8]) {
+        note(sd_bus_message_append_array(message, BusReader.type("y"), bytes, bytes.count))
     }
 
     /// `b`
@@ -60,6 +70,16 @@ struct BusMessage {
             pair.append(name)
             pair.container("v", signature, fill)
         }
+    }
+
+    /// `v`
+    mutating func variant(_ signature: String, _ fill: (inout BusMessage) -> Void) {
+        container("v", signature, fill)
+    }
+
+    /// `{sv}` with a string.
+    mutating func entry(_ name: String, _ value: String) {
+        entry(name, signature: "s") { $0.append(value) }
     }
 
     /// `{sv}` with a value of this signature.

@@ -21,6 +21,28 @@ enum BusReader {
         return value
     }
 
+    /// Reads a signed 32-bit number: `i`.
+    static func integer(_ message: OpaquePointer) throws(Errno) -> Int32 {
+        var value: Int32 = 0
+        try Errno.check(sd_bus_message_read_basic(message, type("i"), &value))
+        return value
+    }
+
+    /// Reads a list: `a` and the signature of an element. Skips elements beyond `limit`.
+    static func list<Element>(
+        _ message: OpaquePointer, _ signature: String, limit: Int,
+        _ element: (OpaquePointer) throws(Errno) -> Element
+    ) throws(Errno) -> [Element] {
+        var elements: [Element] = []
+        try Errno.check(sd_bus_message_enter_container(message, type("a"), signature))
+        while try Errno.check(sd_bus_message_at_end(message, 0)) == 0 {
+            let next = try element(message)
+            if elements.count < limit { elements.append(next) }
+        }
+        try Errno.check(sd_bus_message_exit_container(message))
+        return elements
+    }
+
     /// Reads a Boolean: `b`.
     static func flag(_ message: OpaquePointer) throws(Errno) -> Bool {
         var value: Int32 = 0
@@ -58,13 +80,6 @@ enum BusReader {
     static func texts(
         _ message: OpaquePointer, _ letter: Unicode.Scalar = "s", limit: Int
     ) throws(Errno) -> [String] {
-        var texts: [String] = []
-        try Errno.check(sd_bus_message_enter_container(message, type("a"), String(letter)))
-        while try Errno.check(sd_bus_message_at_end(message, 0)) == 0 {
-            let next = try text(message, letter)
-            if texts.count < limit { texts.append(next) }
-        }
-        try Errno.check(sd_bus_message_exit_container(message))
-        return texts
+        try list(message, String(letter), limit: limit) { message throws(Errno) in try text(message, letter) }
     }
 }

@@ -47,6 +47,7 @@ final class LoopBus {
     private var bus: OpaquePointer?
     private var matches: [BusCall] = []
     private var calls: [ObjectIdentifier: BusCall] = [:]
+    private var objects: [BusObject] = []
     private var backoff = Backoff.messageBus
     private var timer: LoopTimer?
     /// Watches for a socket that does not exist yet.
@@ -169,6 +170,7 @@ final class LoopBus {
         for call in calls.values { call.cancel() }
         matches = []
         calls = [:]
+        objects = []
         guard let bus else { return }
         self.bus = nil
         sd_bus_detach_event(bus)
@@ -236,6 +238,33 @@ final class LoopBus {
         try Errno.check(sd_bus_send(bus, pointer, nil))
     }
 
+    /// Serves calls of an object until the connection ends.
+    ///
+    /// - Throws: The error if the object cannot be added.
+    func serve(_ path: String, _ handler: @escaping BusObject.Handler) throws(Errno) {
+        let object = BusObject(handler)
+        // Unretained: `objects` keeps the object, which unregisters its callback in its
+        // deinitializer.
+        let context = Unmanaged.passUnretained(object).toOpaque()
+        try Errno.check(sd_bus_add_object(bus, &object.slot, path, busDidCall, context))
+        objects.append(object)
+    }
+
+    /// Sends a signal of an object to the programs that follow it.
+    ///
+    /// - Parameter fill: Writes the arguments.
+    /// - Throws: The error if the signal cannot be sent.
+    func emit(
+        _ path: String, _ interface: String, _ member: String, _ fill: (inout BusMessage) -> Void = { _ in }
+    ) throws(Errno) {
+        guard let bus else { throw Errno(rawValue: ENOTCONN) }
+        var pointer: OpaquePointer?
+        try Errno.check(sd_bus_message_new_signal(bus, &pointer, path, interface, member))
+        let signal = try filled(pointer, fill)
+        defer { sd_bus_message_unref(signal) }
+        try Errno.check(sd_bus_send(bus, signal, nil))
+    }
+
     /// - Returns: A call that the caller must release.
     private func message(
         _ service: String, _ path: String, _ interface: String, _ member: String, _ fill: (inout BusMessage) -> Void
@@ -243,6 +272,14 @@ final class LoopBus {
         guard let bus else { throw Errno(rawValue: ENOTCONN) }
         var pointer: OpaquePointer?
         try Errno.check(sd_bus_message_new_method_call(bus, &pointer, service, path, interface, member))
+        return try filled(pointer, fill)
+    }
+
+    /// Writes the content of a new message.
+    /// - Returns: The message, which the caller must release.
+    private func filled(
+        _ pointer: OpaquePointer?, _ fill: (inout BusMessage) -> Void
+    ) throws(Errno) -> OpaquePointer {
         guard let pointer else { throw Errno(rawValue: ENOMEM) }
         var message = BusMessage(pointer)
         fill(&message)

@@ -120,13 +120,16 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case followPower = "dev.handoff1.Desktop.FollowPower"
     case getMachine = "dev.handoff1.Desktop.GetMachine"
     case getNetworkNames = "dev.handoff1.Desktop.GetNetworkNames"
+    case followTray = "dev.handoff1.Desktop.FollowTray"
+    case showTray = "dev.handoff1.Desktop.ShowTray"
 
     /// True if the method returns a stream of replies and therefore needs `more`.
     package var isStream: Bool {
         switch self {
-        case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower: true
+        case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower, .followTray:
+            true
         case .startApp, .openPage, .openFile, .getNotificationServer, .showNotification, .closeNotification,
-            .getMachine, .getNetworkNames:
+            .getMachine, .getNetworkNames, .showTray:
             false
         }
     }

@@ -152,6 +152,19 @@ final class AppLauncher {
             shown: shows ? file.path : nil, token?.variables ?? [:], completion)
     }
 
+    /// The program of the window with the settings.
+    static let settingsProgram = "handoff-settings"
+
+    /// Opens the window with the settings. Reports nothing, because the user sees whether it opens.
+    func openSettings(token: ActivationToken?) {
+        guard let id = AppID("settings") else { return }
+        start([Self.settingsProgram], of: id, description: "Handoff", app: nil, token?.variables ?? [:]) {
+            [log] result in
+            guard case .failure(let failure) = result else { return }
+            log.notice("Cannot open the settings", ["error": failure.message])
+        }
+    }
+
     private func start(
         _ words: [String], of id: AppID, description: String, app: BusApp?, folder: String? = nil,
         shown: String? = nil, _ variables: [String: String],

@@ -14,6 +14,8 @@ package final class DesktopService {
     private var starts = RateLimit(every: .milliseconds(160), burst: 64)
     /// Limits shown or replaced notifications. The daemon shows one per second.
     private var notes = RateLimit(every: .milliseconds(160), burst: 64)
+    /// Limits changes of the menu in the tray. The daemon changes it once per second.
+    private var menus = RateLimit(every: .milliseconds(160), burst: 64)
     /// The maximum number of connections that keep the machine awake.
     private static let maxLocks = 4
 
@@ -32,6 +34,7 @@ package final class DesktopService {
     private let sessions: StateRelay<LoginReport>
     private let sleep: SleepRelay
     private let power: StateRelay<MachinePower>
+    private let tray: TrayRelay
     /// Performs calls on the system bus, which may block.
     private let worker: Worker?
     private var folders: HandlerFolders?
@@ -54,6 +57,10 @@ package final class DesktopService {
         desk = NotificationRelay(loop: loop)
         sessions = StateRelay { LoginSessions(loop: loop, userID: userID, onChange: $0) }
         sleep = SleepRelay(loop: loop)
+        let launcher = launcher
+        tray = TrayRelay(loop: loop, log: log.named("tray"), environment: environment) {
+            launcher.openSettings(token: $0)
+        }
         power = StateRelay { PowerSupply(loop: loop, onChange: $0) }
         worker = try? Worker(name: "bus")
         folders = HandlerFolders(
@@ -73,6 +80,7 @@ package final class DesktopService {
         sessions.stop()
         sleep.stop()
         power.stop()
+        tray.stop()
         locks = [:]
     }
 
@@ -98,6 +106,8 @@ package final class DesktopService {
             case .followPower: power.follow(call)
             case .getMachine: replyMachine(call)
             case .getNetworkNames: replyNetworkNames(call)
+            case .followTray: tray.follow(call)
+            case .showTray: try showTray(call)
             }
         } catch {
             guard case .invalidParameter(let path) = error else { return call.fail(VarlinkService.invalidParameter) }
@@ -193,6 +203,15 @@ package final class DesktopService {
             return refuse(call, "notifications", "too many notifications were shown in a short time")
         }
         desk.show(notification, replacing: former, call)
+    }
+
+    private func showTray(_ call: DesktopCall) throws(VarlinkError) {
+        let content = try TrayContent(json: call.call.parameters)
+        guard menus.admit(at: loop.now) else {
+            return refuse(call, "menus", "the menu in the tray was changed too often in a short time")
+        }
+        tray.show(content)
+        call.reply()
     }
 
     private func keepAwake(_ call: DesktopCall) {

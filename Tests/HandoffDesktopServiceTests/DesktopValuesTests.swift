@@ -113,6 +113,24 @@ struct DesktopValuesTests {
         #expect(throws: VarlinkError.self) { try NotificationEvent(json: ["event": "other"]) }
     }
 
+    @Test func `the content of the tray and the choices in it arrive, and content beyond the limits does not`() throws {
+        let offer = TrayContent.Offer(
+            device: Sample.device(1), activity: Sample.activityID(2), label: "Draft", icon: nil)
+        var content = TrayContent(offers: [offer], omitted: 7, paused: nil)
+        #expect(try TrayContent(json: try Self.crossing(content.json)) == content)
+        for label in ["a\0b", String(repeating: "l", count: 5000)] {
+            content.offers[0].label = label
+            #expect(throws: VarlinkError.self) { try TrayContent(json: content.json) }
+        }
+        content.offers = Array(repeating: offer, count: 21)
+        #expect(throws: VarlinkError.self) { try TrayContent(json: content.json) }
+        let chosen = TrayEvent.chosen(offer.device, offer.activity, token: ActivationToken("t"))
+        for event in [chosen, .chosen(offer.device, offer.activity, token: nil), .appeared, .gone, .paused(true)] {
+            #expect(try TrayEvent(json: try Self.crossing(event.json)) == event)
+        }
+        #expect(throws: VarlinkError.self) { try TrayEvent(json: ["event": "chosen", "device": "x"]) }
+    }
+
     @Test func `a notification arrives, and one beyond the limits does not`() throws {
         var note = DesktopNotification(
             summary: "s", body: "b", icon: "i", choices: [DesktopNotification.Choice(key: "k", label: "l")])
@@ -137,10 +155,14 @@ struct DesktopInterfaceTests {
         InterfaceDefinition(try #require(HandoffInterfaces.desktop))
     }
 
+    /// A text that is an id in the fields of a device and an activity.
+    private static func id(_ field: String) -> String { String(repeating: "0a", count: field == "device" ? 32 : 16) }
+
     @Test func `a value has the fields of the interface file`() throws {
         let file = try file()
         #expect(file.differences(of: LoginSession.self, from: "Session", text: { $0 }) == [])
         #expect(file.differences(of: DesktopNotification.self, from: "Notification", text: { $0 }) == [])
+        #expect(file.differences(of: TrayContent.Offer.self, from: "TrayOffer", text: Self.id) == [])
         #expect(file.differences(of: DesktopNotification.Choice.self, from: "Action", text: { $0 }) == [])
     }
 
@@ -161,6 +183,11 @@ struct DesktopInterfaceTests {
             as [NotificationEvent]
         {
             #expect(file.differences(in: event.json, from: "FollowNotifications)") == [])
+        }
+        for event in [.appeared, .paused(false), .chosen(Sample.device(1), Sample.activityID(1), token: nil)]
+            as [TrayEvent]
+        {
+            #expect(file.differences(in: event.json, from: "FollowTray)") == [])
         }
     }
 }

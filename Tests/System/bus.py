@@ -99,11 +99,43 @@ class Reader:
         return values
 
     def variant(self):
-        kind = self.signature()
+        return self.value(self.signature())
+
+    def value(self, kind):
+        """Reads a value of any type: structures as lists, dictionaries as dictionaries."""
         if kind in ("s", "o"):
             return self.text()
+        if kind[0] == "(":
+            self.align(8)
+            return self.values(kind[1:-1])
+        if kind[0] == "a":
+            length = self.number()
+            self.align(8 if kind[1] in "({" else 4 if kind[1] in "aisoub" else 1)
+            end = self.at + length
+            found = []
+            while self.at < end:
+                if kind[1] == "{":
+                    self.align(8)
+                found.append(self.values(kind[2:-1]) if kind[1] == "{" else self.value(kind[1:]))
+            return dict(found) if kind[1] == "{" else found
         return {"y": lambda: self.unpack("<B", 1), "u": self.number, "b": lambda: bool(self.number()),
-                "i": lambda: self.unpack("<i", 4), "g": self.signature}[kind]()
+                "i": lambda: self.unpack("<i", 4), "g": self.signature, "v": self.variant}[kind]()
+
+    def values(self, kinds):
+        """Reads values of these types."""
+        found = []
+        while kinds:
+            end = 1
+            while kinds[end - 1] == "a":
+                end += 1
+            if kinds[end - 1] in "({":
+                depth = 1
+                while depth:
+                    depth += {"(": 1, "{": 1, ")": -1, "}": -1}.get(kinds[end], 0)
+                    end += 1
+            found.append(self.value(kinds[:end]))
+            kinds = kinds[end:]
+        return found
 
     def entries(self):
         length = self.number()

@@ -105,6 +105,13 @@ def narrow(stage):
                f"it accepts a notification with {str(change)[:60]}")
     for number in (-1, 1 << 32, "1", None):
         expect(desktop.error("CloseNotification", id=number) == "InvalidParameter", f"it accepts the id {number!r}")
+    offer = {"device": "0a" * 32, "activity": "0a" * 16, "label": "l", "icon": None}
+    expect(desktop.error("ShowTray", offers=[offer] * 20, omitted=0, paused=None) == "", "it refuses a menu")
+    for change in ({"offers": [offer] * 21}, {"offers": [{**offer, "label": "x" * 5000}]}, {"offers": [{**offer, "icon": "a\0b"}]},
+                   {"offers": [{**offer, "device": "x"}]}, {"omitted": -1}, {"paused": 1}):
+        expect(desktop.error("ShowTray", **{"offers": [], "omitted": 0, "paused": False, **change}) == "InvalidParameter",
+               f"it accepts a menu with {str(change)[:60]}")
+    expect(desktop.error("FollowTray") == "ExpectedMore", "it sends further replies without 'more'")
     expect(desktop.error("FollowApps") == "ExpectedMore", "it sends further replies without 'more'")
     expect(desktop.error("Missing") == "MethodNotFound", "it accepts an unknown method")
     expect(desktop.process.poll() is None, "it has exited")
@@ -115,7 +122,8 @@ def bounded(stage):
     desktop = Socket(stage)
     note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
     for kind, call in (("NotStarted", lambda: desktop.error("StartApp", app="org.example.Missing", type=TYPE)),
-                       (None, lambda: desktop.error("ShowNotification", notification=note, replaces=0))):
+                       (None, lambda: desktop.error("ShowNotification", notification=note, replaces=0)),
+                       (None, lambda: desktop.error("ShowTray", offers=[], omitted=0, paused=False))):
         begin, served = time.monotonic(), 0
         while (error := call()) != "LimitExceeded":
             expect(kind in (None, error), f"wrong: {error}")

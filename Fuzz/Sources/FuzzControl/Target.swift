@@ -105,6 +105,10 @@ private func desktop(_ parameters: JSONObject) {
         require(
             (try? DesktopNotification(json: notification.json)) == notification, "a notification changes on its way")
     }
+    _ = try? TrayEvent(json: parameters)
+    if let content = try? TrayContent(json: parameters) {
+        require((try? TrayContent(json: content.json)) == content, "the menu of the tray changes on its way")
+    }
     if let apps = try? InstalledApps(json: parameters) {
         require((try? InstalledApps(json: apps.json)) != nil, "apps are not read again")
     }

@@ -58,6 +58,9 @@ package struct Configuration: Sendable, Equatable {
     /// True if the desktop shows offers of other devices.
     var notifications = true
 
+    /// True if the tray of the desktop has an icon with the offers of other devices.
+    var tray = true
+
     /// The lowest level of logged messages.
     package var logLevel: LogLevel = .notice
 

@@ -126,6 +126,12 @@ extension Setting {
             notification server: on or off. Offers are never shown while the screen is locked.
             """),
         Setting(
+            "tray", in: .activities, \.tray, .either("auto", or: "off"),
+            """
+            Show an icon in the tray while other devices offer something that an app on this device can open,
+            if the desktop has a tray: auto or off.
+            """),
+        Setting(
             "log-level", in: .log, \.logLevel, .level,
             """
             The lowest level of messages to log: debug, info, notice, error or fault. Titles, payloads and keys

@@ -105,6 +105,7 @@ final class ControlService {
         changes.review()
         let offers = shownOffers(of: devices)
         let events = offerTable.update(offers, of: devices)
+        core.tray.review()
         guard !events.isEmpty else { return }
         core.notifications.take(offers.compactMap(NotificationOffer.init).filter(isNotified), of: devices)
         for call in watchers.values {

@@ -130,6 +130,10 @@ final class DaemonCore {
         return { DesktopNotifier(desktop, onEvent: $1) }
     }
 
+    /// The icon in the tray, with the offers and the pause.
+    private(set) lazy var tray: DesktopTray = DesktopTray(
+        loop: loop, desktop: desktopAccess.hasScreen ? desktop : nil, service: control)
+
     /// Tracks the user's sessions; nil if sessions do not restrict advertising.
     private var followSessions: SessionFollowing? {
         guard let desktop, desktopAccess.hasScreen else { return nil }
@@ -190,6 +194,7 @@ final class DaemonCore {
         installed.start()
         switches.start()
         notifications.start()
+        tray.setOn(configuration.tray)
         sessions.start(followSessions)
         networks.start()
         peers.start()
@@ -260,6 +265,7 @@ final class DaemonCore {
         apps.take(AppService.ActivityTimes(configuration))
         apps.payloadLimit = configuration.payloadLimit
         notifications.setOn(configuration.notifications)
+        tray.setOn(configuration.tray)
     }
 
     /// Stops all parts: sends a leave message and closes all connections.
@@ -268,6 +274,7 @@ final class DaemonCore {
     func stop(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
         sleep.stop()
+        tray.setOn(false)
         power = nil
         networks.stop()
         peers.leave()

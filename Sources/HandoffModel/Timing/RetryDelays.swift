@@ -29,6 +29,8 @@ extension Backoff {
     package static var desktop: Backoff { Backoff(first: .milliseconds(250), maxDelay: .seconds(60)) }
     /// For a message bus of the desktop.
     package static var messageBus: Backoff { Backoff(first: .seconds(2), maxDelay: .seconds(300)) }
+    /// For a tray that refuses the icon. The icon is withheld after eight refusals.
+    package static var tray: Backoff { Backoff(first: .seconds(2), maxDelay: .seconds(300)) }
 
     // MARK: - Transfers
 

@@ -37,6 +37,8 @@ import Testing
         #expect(value("idle-delay", "never")?.sessionDelays == SessionDelays(idle: nil))
         #expect(value("notifications", "off")?.notifications == false)
         #expect(value("notifications", "on")?.notifications == true)
+        #expect(value("tray", "off")?.tray == false)
+        #expect(value("tray", "auto")?.tray == true)
         #expect(value("log-level", "debug")?.logLevel == .debug)
     }
 
@@ -63,7 +65,7 @@ import Testing
         ("receiver-lifetime", ["299 s", "601 s", "24 h"]),
         ("lock-delay", ["-1 s", "25 h", "8", "Never", "no"]),
         ("idle-delay", ["120", "1 d", "never ever"]),
-        ("notifications", ["yes", "no", "On", "1", "0"]),
+        ("notifications", ["yes", "no", "On", "1", "0"]), ("tray", ["on", "yes", "Auto"]),
         ("log-level", ["warning", "INFO", "5"]),
     ]
 
@@ -102,6 +104,7 @@ import Testing
         configuration.receiverLifetime = .seconds(20)
         configuration.sessionDelays = SessionDelays(lock: nil, idle: .zero)
         configuration.notifications = false
+        configuration.tray = false
         configuration.logLevel = .debug
         return configuration
     }
@@ -133,7 +136,7 @@ import Testing
         ("lock-delay", "'never', or a time from 0 s to 24 h, with the unit ms, s, min or h"),
         ("save-answer", "a time from 50 ms to 10 s, with the unit ms, s, min or h"),
         ("payload-limit", "a size from 3 KiB to 960 KiB, in bytes or with the unit KiB or MiB"),
-        ("networks", "one of: all, known"), ("notifications", "'on' or 'off'"),
+        ("networks", "one of: all, known"), ("notifications", "'on' or 'off'"), ("tray", "'auto' or 'off'"),
         ("name", "1 to 64 bytes of text without control characters"),
     ])
     func `an error names the range of a setting`(_ key: String, _ allowed: String) throws {

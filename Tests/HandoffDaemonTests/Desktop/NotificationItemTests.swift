@@ -95,6 +95,51 @@ import Testing
     }
 
     @Test
+    mutating func `an offer chosen outside of its notification is continued once, and its notification is withdrawn`()
+        throws
+    {
+        screen.finishes = false
+        screen.take([draft])
+        screen.pass(.seconds(2))
+        #expect(screen.titles == ["Editor: Draft"])
+        let offer = try #require(draft)
+        let token = ActivationToken("t")
+        for _ in 0..<2 { screen.change { $0.chosen(offer, token: token, now: $1) } }
+        #expect(screen.continued.map(\.offer) == [offer] && screen.continued.first?.token == token)
+        #expect(screen.displayed.isEmpty)
+        screen.change { $0.failed(offer, "no", now: $1) }
+        screen.pass(.seconds(20))
+        #expect(screen.titles == ["Could not continue Draft"])
+        screen.change { $0.chosen(offer, token: nil, now: $1) }
+        #expect(screen.continued.count == 2, "it can be chosen again")
+    }
+
+    @Test
+    mutating func `a file chosen outside of its notification is reported when it is saved, after the item before it`()
+        throws
+    {
+        screen.finishes = false
+        send(files)
+        choose("continue")
+        screen.take([file("d.txt", 7)])
+        let offer = try #require(file("d.txt", 7))
+        screen.change { $0.chosen(offer, token: nil, now: $1) }
+        #expect(screen.continued.map(\.offer.title) == ["a.pdf"])
+        let names = names
+        for _ in names {
+            let former = try #require(screen.continued.last?.offer)
+            screen.change { $0.done(former, now: $1) }
+        }
+        #expect(screen.continued.last?.offer == offer)
+        screen.change {
+            $0.received(
+                Sample.activityID(7), from: Sample.device(1), by: "org.example.Files", .saved("/home/u/d.txt"), now: $1)
+        }
+        screen.pass(.seconds(20))
+        #expect(screen.titles == ["d.txt saved to u"])
+    }
+
+    @Test
     mutating func `a steady stream of items delays the notification only by the interval for one`() {
         var offers: [NotificationOffer?] = []
         for activity in UInt8(1)...20 {

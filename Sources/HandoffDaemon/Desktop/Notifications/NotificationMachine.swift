@@ -280,6 +280,14 @@ package struct NotificationMachine: Sendable {
         }
     }
 
+    /// Handles the user's choice of an offer outside of its notification.
+    package mutating func chosen(
+        _ offer: NotificationOffer, token: ActivationToken?, now: MonotonicInstant
+    ) -> [Action] {
+        let next = places[NotificationPlace.ID(offer), default: NotificationPlace()].accept(offer, now: now)
+        return settle(now) + next.map { .continue($0, token) }
+    }
+
     /// Opens a single file. Several files are shown, once per folder.
     private static func open(
         _ files: [NotificationContent.SavedFile], shows: Bool, _ token: ActivationToken?

@@ -60,6 +60,13 @@ package struct NotificationOffer: Sendable, Equatable {
     /// The title, or the opener if there is none.
     var label: String { title ?? opener }
 
+    /// The title, the opener and the device, each cut to the width of a menu.
+    var menuLabel: String {
+        func cut(_ text: String, _ limit: Int) -> String { NotificationText.line(text, limit: limit) ?? "" }
+        let place = "\(cut(opener, 24)), \(cut(deviceName, 24))"
+        return title.map { "\(cut($0, 40)) (\(place))" } ?? place
+    }
+
     /// A short description of the offer.
     var headline: String { title.map { "\(opener): \($0)" } ?? opener }
 }

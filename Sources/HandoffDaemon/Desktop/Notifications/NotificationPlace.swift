@@ -316,6 +316,20 @@ struct NotificationPlace: Sendable {
         leave(displayed.content, .accepted)
         let offers = displayed.content.choosable
         guard !offers.isEmpty else { return nil }
+        return (begin(offers, now: now), displayed.token)
+    }
+
+    /// Accepts an offer that was chosen outside of its notification.
+    ///
+    /// - Returns: The offers to continue now; empty if it is already being continued.
+    mutating func accept(_ offer: NotificationOffer, now: MonotonicInstant) -> [NotificationOffer] {
+        guard !underway.contains(where: { $0.activity == offer.activity }) else { return [] }
+        accepted(offer.activity)
+        return begin([offer], now: now)
+    }
+
+    /// - Returns: The offers to continue now.
+    private mutating func begin(_ offers: [NotificationOffer], now: MonotonicInstant) -> [NotificationOffer] {
         let isIdle = underway.isEmpty
         underway += offers
         shownFrom = now + Self.progressDelay
@@ -326,7 +340,7 @@ struct NotificationPlace: Sendable {
             awaited.append(offer)
         }
         let isForItems = offers.contains(where: \.isSent)
-        return (!isForItems ? offers : isIdle ? Array(offers.prefix(1)) : [], displayed.token)
+        return !isForItems ? offers : isIdle ? Array(offers.prefix(1)) : []
     }
 
     /// Removes a choice that was continued or has failed.

@@ -94,6 +94,11 @@ package final class NotificationService {
         showExclusion()
     }
 
+    /// Continues an activity that the user chose elsewhere, as a click on its notification does.
+    func choose(_ offer: NotificationOffer, token: ActivationToken?) {
+        change { $0.chosen(offer, token: token, now: $1) }
+    }
+
     /// Records that an activity was continued here, in any way.
     func continued(_ activity: ActivityID, from device: DeviceID) {
         change { $0.continued(activity, from: device, now: $1) }
