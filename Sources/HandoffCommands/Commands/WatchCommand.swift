@@ -46,7 +46,7 @@ package struct WatchCommand: Command {
         // A bar that crashes leaves its command behind, which may not write for days. A file cannot be watched.
         if context.ownsProcess {
             let output = StandardStream.output.rawValue
-            let watch = try? context.loop.watch(output, .error) { _ in context.finish(.done) }
+            let watch = try? context.loop.watch(output, .error) { _ in ProcessSignals.exitByBrokenPipe() }
             context.keep(watch as Any)
         }
         if isForBar { showModule(in: context) } else { showEvents(in: context) }
