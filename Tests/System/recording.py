@@ -64,6 +64,9 @@ def texts(path, source):
         if protocol != 17 or sender != source or body[:2] != struct.pack(">H", 5353):
             continue
         packet = body[8:]
+        # A query can contain records that others have announced, as known answers (RFC 6762, 7.1).
+        if not packet[2] & 0x80:
+            continue
         questions, *counts = struct.unpack(">HHHH", packet[4:12])
         at = 12
         for _ in range(questions):
