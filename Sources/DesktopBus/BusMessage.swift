@@ -77,11 +77,6 @@ struct BusMessage {
         container("v", signature, fill)
     }
 
-    /// `{sv}` with a string.
-    mutating func entry(_ name: String, _ value: String) {
-        entry(name, signature: "s") { $0.append(value) }
-    }
-
     /// `{sv}` with a value of this signature.
     mutating func entry(_ name: String, signature: String, _ fill: (inout BusMessage) -> Void) {
         container("e", "sv") { pair in

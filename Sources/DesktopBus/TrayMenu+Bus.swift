@@ -105,7 +105,7 @@ extension TrayMenu {
     ) {
         message.container("r", "ia{sv}av") { node in
             node.append(id)
-            write(values(item, names), to: &node)
+            TrayProperty.write(values(item, names), to: &node)
             node.container("a", "v") { list in
                 for child in children {
                     list.variant("(ia{sv}av)") { write(child.id, child, names, children: [], to: &$0) }
@@ -120,15 +120,9 @@ extension TrayMenu {
             for (id, item) in items {
                 list.container("r", "ia{sv}") { entry in
                     entry.append(id)
-                    write(values(item, names), to: &entry)
+                    TrayProperty.write(values(item, names), to: &entry)
                 }
             }
-        }
-    }
-
-    private static func write(_ properties: [TrayProperty], to message: inout BusMessage) {
-        message.container("a", "{sv}") { list in
-            for property in properties { list.entry(property.name, signature: property.signature, property.write) }
         }
     }
 

@@ -16,6 +16,13 @@ struct TrayProperty {
         TrayProperty(name, "s") { $0.append(value) }
     }
 
+    /// Writes `a{sv}`: the names and values of properties.
+    static func write(_ properties: [TrayProperty], to message: inout BusMessage) {
+        message.container("a", "{sv}") { list in
+            for each in properties { list.entry(each.name, signature: each.signature, each.write) }
+        }
+    }
+
     /// Serves a call of org.freedesktop.DBus.Properties.
     static func serve(
         _ member: String, _ call: OpaquePointer, _ interface: String, _ properties: [TrayProperty]
@@ -24,11 +31,7 @@ struct TrayProperty {
         guard [interface, ""].contains(try BusReader.text(call, "s")) else { return .invalid("unknown interface") }
         switch member {
         case "GetAll":
-            return .reply { message in
-                message.container("a", "{sv}") { list in
-                    for each in properties { list.entry(each.name, signature: each.signature, each.write) }
-                }
-            }
+            return .reply { write(properties, to: &$0) }
         case "Get":
             let name = try BusReader.text(call, "s")
             guard let property = properties.first(where: { $0.name == name }) else {
