@@ -23,7 +23,8 @@ import Testing
         }
     }
 
-    @Test(arguments: UInt64(0)..<400) func `all devices see each other within five seconds of the last repair`(
+    /// More seeds find nothing new in unchanged code. After a change of the rules, run 4,000.
+    @Test(arguments: UInt64(0)..<150) func `all devices see each other within five seconds of the last repair`(
         seed: UInt64
     ) throws {
         var random = FixedRandom(state: seed)
