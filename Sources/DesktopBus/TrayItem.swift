@@ -18,8 +18,11 @@ package final class TrayItem: LoopBusDelegate {
         case chosen(TrayMenu.Action, ActivationToken?)
     }
 
-    /// The name of the icon in the theme.
-    package static let icon = "dev.handoff1.Tray-symbolic"
+    /// The names of the icon in the theme: while nothing is offered, and while something is. They differ because Xfce's
+    /// panel draws a hidden icon in the wrong colour, and draws it again only if its name changes.
+    package static let icons = [passiveIcon, activeIcon]
+    private static let passiveIcon = "dev.handoff1.Tray-symbolic"
+    private static let activeIcon = "dev.handoff1.Tray-offers-symbolic"
     private static let watcher = "org.kde.StatusNotifierWatcher"
     private static let watcherPath = "/StatusNotifierWatcher"
     private static let interface = "org.kde.StatusNotifierItem"
@@ -48,7 +51,7 @@ package final class TrayItem: LoopBusDelegate {
     /// Starts connecting to the bus.
     ///
     /// - Parameters:
-    ///   - hasIcon: True if the icon is installed. Otherwise, pixels are sent, because some panels
+    ///   - hasIcon: True if both icons are installed. Otherwise, pixels are sent, because some panels
     ///     show nothing for a name that the theme lacks.
     ///   - onEvent: Called from the loop, never inside a call of this object.
     package init(
@@ -92,6 +95,7 @@ package final class TrayItem: LoopBusDelegate {
         }
         if menu.isActive != former.isActive {
             emit(Self.path, Self.interface, "NewStatus") { [menu] in $0.append(Self.status(menu)) }
+            emit(Self.path, Self.interface, "NewIcon")
         }
     }
 
@@ -210,7 +214,8 @@ package final class TrayItem: LoopBusDelegate {
         return [
             .text("Category", "ApplicationStatus"), .text("Id", "handoff"), .text("Title", menu.title),
             .text("Status", Self.status(menu)), TrayProperty("WindowId", "i") { $0.append(Int32(0)) },
-            .text("IconThemePath", ""), .text("IconName", hasIcon ? Self.icon : ""),
+            .text("IconThemePath", ""),
+            .text("IconName", !hasIcon ? "" : menu.isActive ? Self.activeIcon : Self.passiveIcon),
             hasIcon ? empty("IconPixmap") : TrayProperty("IconPixmap", pixels) { TrayPixels.write(to: &$0) },
             .text("OverlayIconName", ""), empty("OverlayIconPixmap"), .text("AttentionIconName", ""),
             empty("AttentionIconPixmap"), .text("AttentionMovieName", ""),

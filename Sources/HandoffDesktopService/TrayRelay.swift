@@ -33,11 +33,11 @@ final class TrayRelay {
         call.onClosed = { [weak self] in self?.closed(key) }
         if isShown { call.replyContinuing(TrayEvent.appeared.json) }
         guard item == nil else { return }
-        let icons = dataFolders.map { "\($0)/icons/hicolor/symbolic/apps/\(TrayItem.icon).svg" }
-        item = TrayItem(
-            loop: loop, log: log, hasIcon: icons.contains { PlainFile.version(at: $0) != nil },
-            hasSettings: hasSettings
-        ) { [weak self] in self?.handle($0) }
+        let folders = dataFolders.map { $0 + "/icons/hicolor/symbolic/apps/" }
+        let hasIcon = TrayItem.icons.allSatisfy { icon in
+            folders.contains { PlainFile.version(at: $0 + icon + ".svg") != nil }
+        }
+        item = TrayItem(loop: loop, log: log, hasIcon: hasIcon, hasSettings: hasSettings) { [weak self] in self?.handle($0) }
     }
 
     /// Sets the content of the menu.

@@ -50,6 +50,7 @@ INSTALLED = """
     usr/lib/systemd/user/handoff-desktop.service usr/lib/systemd/user/handoff-desktop.socket
     usr/lib/systemd/user/handoff-desktop.service.d/50-sandbox.conf
     usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-symbolic.svg
+    usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-offers-symbolic.svg
     usr/share/applications/handoffd.desktop usr/share/handoff/handlers.d/dev.handoff1.files.json
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl

@@ -28,7 +28,8 @@ class Desk(AppDesk):
         self.daemon.extra |= {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}
         self.played = self.app("editor", TYPE, name="Editor", types=[TYPE])
         if installed:
-            self.write(self.system, "icons/hicolor/symbolic/apps/dev.handoff1.Tray-symbolic.svg", "<svg/>")
+            for icon in ("Tray", "Tray-offers"):
+                self.write(self.system, f"icons/hicolor/symbolic/apps/dev.handoff1.{icon}-symbolic.svg", "<svg/>")
         self.start()
 
     def logged(self, text):
@@ -70,12 +71,15 @@ def shown(stage):
         "ToolTip": ["", [], "handoff", ""], "ItemIsMenu": True, "Menu": "/StatusNotifierItem/Menu"}, f"wrong: {icon}")
     publish = desk.publish(TYPE, "--title", "Draft")
     desk.tray.until(lambda: ("NewStatus", ["Active"]) in desk.tray.signals, "the status")
+    # Xfce's panel would show the icon that it drew while it was hidden, in white, and loads it again only for another name.
+    expect(desk.tray.property("IconName") == "dev.handoff1.Tray-offers-symbolic", "the name of the icon is the same")
     expect(desk.tray.property("Title") == "handoff: 1 offer", "wrong title")
     expect(desk.tray.property("ToolTip")[2] == "handoff: 1 offer", "wrong tooltip")
     expect(list(desk.tray.items()) == [FIRST, "", "Pause"], f"wrong: {desk.tray.layout()}")
     publish.interrupt()
     desk.tray.until(lambda: ("NewStatus", ["Passive"]) in desk.tray.signals, "the end of the offer")
-    expect({name for name, _ in desk.tray.signals} == {"LayoutUpdated", "NewTitle", "NewToolTip", "NewStatus"},
+    desk.tray.until(lambda: desk.tray.signals[-1][0] == "NewIcon", "the icon")
+    expect({name for name, _ in desk.tray.signals} == {"LayoutUpdated", "NewTitle", "NewToolTip", "NewStatus", "NewIcon"},
            f"wrong: {desk.tray.signals}")
 
 
