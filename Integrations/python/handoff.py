@@ -225,6 +225,7 @@ class App:
     def close(self):
         for each in (self._events, self._poll, self._timer):
             each and each.close()
+        self._events = self._session = None
 
     def _handle(self, event, name, resource):
         activity = next((each for each in self.activities if each.id and each.id == event.get("activity")), None)

@@ -132,6 +132,23 @@ def without_a_loop(stage):
     expect(str(refusal(SystemExit, app.run)) == "save", "another event")
 
 
+@test("an app that a handler closes handles no further event, and its calls have no effect")
+def closing(stage):
+    def play(call):
+        if call["method"] == "dev.handoff1.Attach":
+            return [b"".join(message(parameters={"event": each, "session": "s"}, continues=True) for each in range(3))]
+        return [message(parameters={"activity": "p"})]
+
+    events = []
+    app = handoff.App("python", path=PlayedDaemon(tempfile.mkdtemp(), play, stays=True).path, on_error=events.append,
+                      on_event=lambda event: (events.append(event["event"]), app.close()))
+    activity = app.publish(TYPE)
+    app.process()
+    activity.update(title="x")
+    app.close()
+    expect(events == [1], f"{events}")
+
+
 @test("a handler that fails or returns False refuses the activity, and later events still arrive")
 def refusing(stage):
     desk, laptop = stage.pair(("desk", "laptop"))
