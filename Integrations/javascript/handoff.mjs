@@ -158,8 +158,8 @@ export class App {
         place ??= socketPath('handoff-app/app.socket');
         Object.assign(this, { attach: { app: name, types, ...attach }, onContinue, onEvent, onError, place });
     }
-    /** Connects. Fails if the app is refused. */
-    start = () => this.#connect().catch(error => {
+    /** Connects, and publishes. Fails if the app or an activity is refused. From now on, events arrive. */
+    start = () => this.#connect(error => { throw error; }).catch(error => {
         if (error instanceof Refused) throw error;
         this.#lost(error);
     });
@@ -189,13 +189,15 @@ export class App {
         this.#events?.close();
         this.#events = this.#session = null;
     }
-    async #connect() {
+    async #connect(refused = this.onError) {
         const events = this.#events = new Follow('Attach', this.attach, this.place, { more: true });
         this.#session = (await events.next()).session;
         this.#delay = MIN_DELAY;
-        const receive = async () => { for await (const event of events) this.#handle(event).catch(this.onError); };
+        const receive = async () => {
+            for await (const event of events) if (events === this.#events) this.#handle(event).catch(this.onError);
+        };
         receive().catch(error => events === this.#events && this.#lost(error));
-        for (const activity of [...this.activities]) await activity.publish().catch(this.onError);
+        for (const activity of [...this.activities]) await activity.publish().catch(refused);
     }
     async #handle(event) {
         const { event: name, continuation, stream, resource } = event;
