@@ -4,6 +4,7 @@ import gc
 import json
 import os
 import pathlib
+import re
 import select
 import shutil
 import signal
@@ -537,6 +538,16 @@ def no_environment(stage):
     expect(handoff.socket_path() == f"/run/user/{os.getuid()}/handoff/control.socket", handoff.socket_path())
     os.environ["XDG_RUNTIME_DIR"] = ""
     expect(handoff.socket_path().startswith("/run/user/"), handoff.socket_path())
+
+
+@test("each module has at most 200 lines of code, without blank lines and comments")
+def short(stage):
+    for path in (handoff.__file__, JAVASCRIPT):
+        with open(path) as file:
+            code = re.sub(r'(?ms)^ *""".*?"""$|^ *(?:#|//|/?\*).*?$', "", file.read())
+        lines = [line for line in code.splitlines() if line.strip()]
+        expect(len(lines) <= 200, f"{path} has {len(lines)}")
+        print(f"    {os.path.basename(path)}: {len(lines)} lines")
 
 
 SCRIPT = """
