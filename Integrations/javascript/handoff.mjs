@@ -33,7 +33,7 @@ export const socketPath = (name = 'handoff/control.socket') => process.env.HANDO
 export class Follow {
     #bytes = Buffer.alloc(0); #pieces;
     constructor(method, parameters, place = socketPath(), flags = {}) {
-        const message = { method: 'dev.handoff1.' + method, parameters, ...flags };
+        const message = { method, parameters, ...flags };
         // Half a character would be refused: toWellFormed replaces it where it exists.
         const text = JSON.stringify(message, (_, value) => value?.toWellFormed?.() ?? value) + '\0';
         if (Buffer.byteLength(text) > 1 << 20)
@@ -86,11 +86,11 @@ export class Follow {
 }
 
 /** Calls a method of `dev.handoff1.Control`. Returns its reply. */
-export const call = async (method, parameters = {}) => new Follow('Control.' + method, parameters).only();
+export const call = async (method, parameters = {}) => new Follow('dev.handoff1.Control.' + method, parameters).only();
 
 /** Calls a method of `dev.handoff1.Control` that has several replies. Returns their iterator. */
 export const follow = (method, parameters = {}) =>
-    new Follow('Control.' + method, parameters, socketPath(), { more: true });
+    new Follow('dev.handoff1.Control.' + method, parameters, socketPath(), { more: true });
 
 const document = (...words) => promisify(execFile)('handoffctl', ['document', ...words]).then(
     result => result.stdout.slice(0, -1),
@@ -173,12 +173,13 @@ export class App {
         return activity;
     }
     /** Returns a socket that is connected to the app that a `continuation` is from, for a `resource` if given. */
-    async openStream(name) { return new Follow('OpenStream', name, this.place, { upgrade: true }).upgraded(); }
+    openStream = async name => new Follow('dev.handoff1.OpenStream', name, this.place, { upgrade: true }).upgraded();
     /** Calls a method of the session. Does nothing while there is none: the next one publishes everything again. */
     async ask(method, parameters = {}) {
         const session = this.#session;
         if (!session) return {};
-        try { return await new Follow(method, { session, ...parameters }, this.place).only(); } catch (error) {
+        parameters = { session, ...parameters };
+        try { return await new Follow('dev.handoff1.' + method, parameters, this.place).only(); } catch (error) {
             if (error instanceof Refused && error.name !== 'NoSuchSession') throw error;
             if (session === this.#session) this.#lost(error);
             return {};
@@ -190,7 +191,7 @@ export class App {
         this.#events = this.#session = null;
     }
     async #connect(refused = this.onError) {
-        const events = this.#events = new Follow('Attach', this.attach, this.place, { more: true });
+        const events = this.#events = new Follow('dev.handoff1.Attach', this.attach, this.place, { more: true });
         this.#session = (await events.next()).session;
         this.#delay = MIN_DELAY;
         const receive = async () => {

@@ -39,9 +39,8 @@ class Follow(socket.socket):
     def __init__(self, method, parameters, path=None, timeout=None, **flags):
         super().__init__(socket.AF_UNIX)
         path, self.done, self._bytes, self._timeout = path or socket_path(), False, b"", timeout or TIMEOUT
-        message = {"method": "dev.handoff1." + method, "parameters": parameters, **flags}
-        text = json.dumps(message, ensure_ascii=False, allow_nan=False) + "\0"
-        data = text.encode("utf-8", "replace")  # Names of files may have bytes that are not UTF-8.
+        text = json.dumps({"method": method, "parameters": parameters, **flags}, ensure_ascii=False, allow_nan=False)
+        data = text.encode("utf-8", "replace") + b"\0"  # Names of files may have bytes that are not UTF-8.
         if len(data) > 1 << 20:
             raise Refused("LimitExceeded", {"message": "the request is longer than 1 MiB"})
         try:
@@ -83,13 +82,13 @@ class Follow(socket.socket):
 
 def call(method, /, **parameters):
     """Calls a method of `dev.handoff1.Control`. Returns its reply."""
-    with Follow("Control." + method, parameters) as replies:
+    with Follow("dev.handoff1.Control." + method, parameters) as replies:
         return replies.read(wait=True)
 
 
 def follow(method, /, **parameters):
     """Calls a method of `dev.handoff1.Control` that has several replies. Returns an iterable of them."""
-    return Follow("Control." + method, parameters, more=True)
+    return Follow("dev.handoff1.Control." + method, parameters, more=True)
 
 
 def _document(*words):
@@ -189,7 +188,7 @@ class App:
 
     def open_stream(self, **name):
         """Returns a socket that is connected to the app that a `continuation` is from, for a `resource` if given."""
-        stream = Follow("OpenStream", name, self._path, upgrade=True)
+        stream = Follow("dev.handoff1.OpenStream", name, self._path, upgrade=True)
         stream.read(wait=True)
         stream.settimeout(None)
         return stream
@@ -198,8 +197,9 @@ class App:
         """Calls a method of the session. Does nothing while there is none: the next one publishes everything again."""
         if not self._session:
             return {}
+        parameters["session"] = self._session
         try:
-            with Follow(method, {"session": self._session, **parameters}, self._path, APP_TIMEOUT) as replies:
+            with Follow("dev.handoff1." + method, parameters, self._path, APP_TIMEOUT) as replies:
                 return replies.read(wait=True)
         except (Refused, Unreachable) as error:
             if isinstance(error, Refused) and error.name != "NoSuchSession":
@@ -255,7 +255,7 @@ class App:
             self._on_error(error)
 
     def _connect(self):
-        self._events = Follow("Attach", self._attach, self._path, APP_TIMEOUT, more=True)
+        self._events = Follow("dev.handoff1.Attach", self._attach, self._path, APP_TIMEOUT, more=True)
         self._session, self._delay = self._events.read(wait=True).get("session"), MIN_DELAY
         self._poll.register(self._events, select.EPOLLIN)
         for activity in list(self.activities):
@@ -267,7 +267,7 @@ class App:
         self._events = self._session = None
         for activity in self.activities:
             activity.id = None
-        moment = struct.pack("4l", 0, 0, int(self._delay), int(self._delay % 1 * 1e9))
+        moment = struct.pack("4l", 0, 0, *divmod(int(self._delay * 1e9), 10**9))
         self._libc.timerfd_settime(self._timer.fileno(), 0, moment, None)
         self._delay = min(2 * self._delay, MAX_DELAY)
         self._on_error(error)

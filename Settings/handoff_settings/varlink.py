@@ -58,7 +58,7 @@ class Call:
         self._source = None
         try:
             flags = {"more": True} if more else {}
-            self._replies = handoff.Follow("Control." + method, parameters, path, **flags)
+            self._replies = handoff.Follow("dev.handoff1.Control." + method, parameters, path, **flags)
             self._source = GLib.unix_fd_add_full(
                 GLib.PRIORITY_DEFAULT, self._replies.fileno(), GLib.IOCondition.IN, self._read)
         except (handoff.Refused, OSError) as error:

@@ -56,7 +56,8 @@ class Call:
 
     def __init__(self, daemon, method, more=True, **parameters):
         self.seen = []
-        self.replies = handoff.Follow("Control." + method, parameters, daemon.socket, **({"more": True} if more else {}))
+        flags = {"more": True} if more else {}
+        self.replies = handoff.Follow("dev.handoff1.Control." + method, parameters, daemon.socket, **flags)
         self.close = self.replies.close
         daemon.stage.closers.append(self.close)
 

@@ -55,11 +55,11 @@ def main():
     attach = {"app": options.app, "types": options.types, "team": options.team}
     session, answers = None, []
     try:
-        for event in handoff.Follow("Attach", attach, path, more=True):
+        for event in handoff.Follow("dev.handoff1.Attach", attach, path, more=True):
             session = event.get("session") or session
             note(**event)
             if event["event"] == "continue":
-                answers.append(handoff.Follow("AnswerContinue", {
+                answers.append(handoff.Follow("dev.handoff1.AnswerContinue", {
                     "session": session, "continuation": event["continuation"], "handled": not options.refuse}, path))
     except handoff.Refused as error:
         return note(event="error", error=error.name, parameters=error.parameters)
