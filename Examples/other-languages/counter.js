@@ -25,11 +25,11 @@ async function main() {
         } catch (error) { onError(error); }                    // the count is continued without the bytes
     }
     const app = new App('counter-js', [TYPE], { onContinue, onEvent, onError });
-    await app.start();
     const activity = await app.publish({ type: TYPE, supportsContinuationStreams: true }, {
         save: state, stream: socket => socket.on('error', onError).resume().end(text),
     });
     await activity.becomeCurrent();
+    await app.start();                                         // events arrive from now on
     process.stdin.on('end', () => process.exit(0)).on('data', async bytes => {
         count += bytes.length;
         text = Buffer.concat([text, bytes]);

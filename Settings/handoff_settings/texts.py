@@ -1,33 +1,9 @@
-"""Sanitizes texts from other devices, and formats times."""
-
-import unicodedata
+"""Formats ids, codes and times. `visible` sanitizes texts from other devices."""
 
 from gi.repository import GLib
+from handoff import visible
 
 from .link import CODE_DIGITS
-
-# Invisible characters that count as letters or marks (Default_Ignorable_Code_Point of Unicode).
-_INVISIBLE = (0x034F, 0x115F, 0x1160, 0x17B4, 0x17B5, 0x3164, 0xFFA0)
-_ZERO_WIDTH_JOINERS = (0x200C, 0x200D)
-# The maximum length of a label. Longer texts could take any time to lay out.
-MAX_LENGTH = 200
-
-
-def _is_hidden(character: str) -> bool:
-    code = ord(character)
-    if 0x20 <= code <= 0x7E or code in _ZERO_WIDTH_JOINERS:
-        return False
-    # JSON may contain unpaired surrogates, which are not valid text. GTK rejects them.
-    return unicodedata.category(character) in ("Cc", "Cf", "Zl", "Zp", "Cs") or code in _INVISIBLE
-
-
-def visible(text: str, limit: int = MAX_LENGTH) -> str:
-    """Returns an untrusted text with characters that move or hide others written as `\\u{…}`, cut at `limit`.
-
-    Matches `VisibleText` of `handoffctl`: invisible characters cannot be used to imitate another name.
-    """
-    cut = text[:limit] + ("…" if len(text) > limit else "")
-    return "".join(f"\\u{{{ord(each):X}}}" if _is_hidden(each) else each for each in cut)
 
 
 def short(identifier: str) -> str:

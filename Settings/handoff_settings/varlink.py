@@ -66,19 +66,18 @@ class Call:
         return GLib.SOURCE_REMOVE
 
     def _read(self, _file: int, _condition: GLib.IOCondition) -> bool:
-        try:
-            replies = self._replies.read()
-        except (handoff.Refused, OSError) as error:
-            self._fail(error)
-            return GLib.SOURCE_CONTINUE
-        if self._timer and self._replies.answered:
-            GLib.source_remove(self._timer)
-            self._timer = None
-        is_done = self._replies.done
-        for reply in replies:
-            if self._is_over:
+        while not self._is_over:
+            try:
+                reply = self._replies.read()
+            except (handoff.Refused, OSError) as error:
+                self._fail(error)
                 break
-            if is_done and reply is replies[-1]:
+            if reply is None:
+                break
+            if self._timer:
+                GLib.source_remove(self._timer)
+                self._timer = None
+            if self._replies.done:
                 self.cancel()
             self._reply(reply)
         return GLib.SOURCE_CONTINUE

@@ -67,6 +67,11 @@ def expect(condition, message):
         raise Failure(message)
 
 
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
 def same(left, right):
     """Returns whether two JSON values are exactly equal: 1 is not 1.0, 0.0 is not -0.0."""
     if type(left) is not type(right):

@@ -1,18 +1,17 @@
 """The common parts of the pairing tests: windows and joins directly at the control socket, and the
 Python peer's pairing."""
 
-import contextlib
-import json
 import os
-import queue
+import select
 import socket
 import sys
-import threading
+import time
 
 from harness import ROOT, Failure, Skip, expect, test
 
 PEER = os.path.join(ROOT, "Tests", "Peer")
-sys.path.insert(0, PEER)
+sys.path[:0] = [PEER, os.path.join(ROOT, "Integrations", "python")]
+import handoff  # noqa: E402
 from handoff_pairing_codes import CODE_DIGITS, other_code  # noqa: E402
 
 try:
@@ -32,8 +31,6 @@ except ModuleNotFoundError as error:
         raise
     c = pairing = adversary = p = r = spake2 = Ed25519PrivateKey = SSL = None
     MISSING, ENDS = error.name, (OSError,)
-
-PREFIX = "dev.handoff1.Control."
 
 # The reasons that a joining device may report after a wrong code, or with a man in the middle.
 NOT_TRUSTED = ("wrongCode", "untrusted")
@@ -55,40 +52,34 @@ def pairing_test(name, limit=60):
 
 
 class Call:
-    """One call with its replies, which a thread reads. An error is a reply with 'error' and 'reason'."""
+    """One call with its replies. An error is a reply with 'error' and 'reason'."""
 
     def __init__(self, daemon, method, more=True, **parameters):
-        self.seen, self.answers = [], queue.Queue()
-        self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.connect(daemon.socket)
+        self.seen = []
+        flags = {"more": True} if more else {}
+        self.replies = handoff.Follow("dev.handoff1.Control." + method, parameters, daemon.socket, **flags)
+        self.close = self.replies.close
         daemon.stage.closers.append(self.close)
-        call = {"method": PREFIX + method, "parameters": parameters, **({"more": True} if more else {})}
-        self.socket.sendall(json.dumps(call).encode() + b"\0")
-        threading.Thread(target=self._read, daemon=True).start()
 
-    def _read(self):
-        buffer = b""
-        with contextlib.suppress(OSError):
-            while data := self.socket.recv(65536):
-                *whole, buffer = (buffer + data).split(b"\0")
-                for message in whole:
-                    reply = json.loads(message)
-                    answer = dict(reply.get("parameters") or {})
-                    if "error" in reply:
-                        answer["error"] = reply["error"].removeprefix(PREFIX)
-                    self.answers.put(answer)
-        self.answers.put(None)
+    def arrived(self):
+        """Returns the next reply if it has arrived; otherwise, and at the end, None."""
+        try:
+            answer = self.replies.read()
+        except handoff.Refused as error:
+            answer = {**error.parameters, "error": error.name}
+        except handoff.Unreachable:
+            self.replies.done = True
+            return None
+        self.seen += [answer] if answer is not None else []
+        return answer
 
     def next(self, within=30):
         """Returns the next reply, or None at the end of the connection."""
-        try:
-            answer = self.answers.get(timeout=within)
-        except queue.Empty:
-            raise Failure(f"no further reply within {within} s; seen: {self.seen}") from None
-        if answer is None:
-            self.answers.put(None)
-        else:
-            self.seen.append(answer)
+        waiting, limit = select.poll(), time.monotonic() + within
+        waiting.register(self.replies, select.POLLIN)
+        while (answer := self.arrived()) is None and not self.replies.done:
+            left = 1000 * max(0, limit - time.monotonic())
+            expect(waiting.poll(left), f"no further reply within {within} s; seen: {self.seen}")
         return answer
 
     def wait(self, event, within=30):
@@ -106,16 +97,9 @@ class Call:
 
     def events(self):
         """Returns the replies received so far."""
-        with contextlib.suppress(queue.Empty):
-            while (answer := self.answers.get_nowait()) is not None:
-                self.seen.append(answer)
-            self.answers.put(None)
+        while self.arrived() is not None:
+            pass
         return [answer.get("event") or answer.get("error") for answer in self.seen]
-
-    def close(self):
-        with contextlib.suppress(OSError):
-            self.socket.shutdown(socket.SHUT_RDWR)
-        self.socket.close()
 
 
 class Inviting(Call):

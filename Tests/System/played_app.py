@@ -9,9 +9,13 @@ import argparse
 import json
 import os
 import signal
-import socket
 import sys
 import threading
+
+# On a machine of the tests, the module is installed.
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.append(os.path.join(ROOT, "Integrations", "python"))
+import handoff  # noqa: E402
 
 
 def main():
@@ -47,25 +51,20 @@ def main():
 
         threading.Thread(target=serve, daemon=True).start()
 
-    place = os.environ.get("HANDOFF_SOCKET") or os.path.join(os.environ["XDG_RUNTIME_DIR"], "handoff-app", "app.socket")
-    connection = socket.socket(socket.AF_UNIX)
-    connection.connect(place)
-    answers = socket.socket(socket.AF_UNIX)
-    answers.connect(place)
-    attach = {"app": options.app, "types": options.types}
-    if options.team:
-        attach["team"] = options.team
-    send(connection, "Attach", attach, more=True)
-    session = None
-    for reply in replies(connection):
-        if "error" in reply:
-            return note(event="error", **reply)
-        event = reply["parameters"]
-        session = event.get("session") or session
-        note(**event)
-        if event["event"] == "continue":
-            send(answers, "AnswerContinue", {
-                "session": session, "continuation": event["continuation"], "handled": not options.refuse})
+    path = handoff.socket_path("handoff-app/app.socket")
+    attach = {"app": options.app, "types": options.types, "team": options.team}
+    session, answers = None, []
+    try:
+        for event in handoff.Follow("dev.handoff1.Attach", attach, path, more=True):
+            session = event.get("session") or session
+            note(**event)
+            if event["event"] == "continue":
+                answers.append(handoff.Follow("dev.handoff1.AnswerContinue", {
+                    "session": session, "continuation": event["continuation"], "handled": not options.refuse}, path))
+    except handoff.Refused as error:
+        return note(event="error", error=error.name, parameters=error.parameters)
+    except handoff.Unreachable:
+        pass
     if options.stay:
         signal.pause()
 
@@ -76,20 +75,6 @@ def is_open(number):
     except OSError:
         return False
     return True
-
-
-def send(connection, method, parameters, more=False):
-    message = {"method": "dev.handoff1." + method, "parameters": parameters} | ({"more": True} if more else {})
-    connection.sendall(json.dumps(message).encode() + b"\0")
-
-
-def replies(connection):
-    data = b""
-    while piece := connection.recv(65536):
-        data += piece
-        while b"\0" in data:
-            message, _, data = data.partition(b"\0")
-            yield json.loads(message)
 
 
 if __name__ == "__main__":

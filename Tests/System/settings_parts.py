@@ -79,16 +79,12 @@ class Calling(unittest.TestCase):
         ):
             self.failures.clear()
             self.run_call(lambda _, bytes=bytes: [bytes])
-            self.assertEqual([each.message for each in self.failures], ["handoffd sent an invalid reply"], bytes[:20])
+            self.assertEqual(["no valid reply" in each.message for each in self.failures], [True], bytes[:20])
             self.assertEqual(self.replies, [])
-
-    def test_a_message_without_an_end(self):
-        self.run_call(lambda _: [b"x" * 3_000_000], stays=True)
-        self.assertEqual([each.message for each in self.failures], ["handoffd sent a message that is too long"])
 
     def test_a_daemon_that_goes_away(self):
         self.run_call(lambda _: [b'{"param'])
-        self.assertEqual([each.message for each in self.failures], ["handoffd closed the connection"])
+        self.assertEqual([each.message for each in self.failures], ["handoffd sent no valid reply: it closed the connection"])
 
     def test_a_daemon_that_is_not_there(self):
         varlink.Call(
@@ -104,7 +100,8 @@ class Calling(unittest.TestCase):
         varlink.Call("Test", path=played.path, reply=self.replies.append,
                      failed=lambda each: (self.failures.append(each), self.loop.quit()))
         self.loop.run()
-        self.assertEqual([each.message for each in self.failures], [f"the socket {played.path} belongs to another user"])
+        self.assertEqual([each.message for each in self.failures], [
+            f"cannot reach handoffd at {played.path}: the socket belongs to another user"])
         self.assertEqual((self.replies, played.calls), ([], []))
 
     def test_a_daemon_that_is_silent(self):

@@ -5,7 +5,7 @@ import os
 import subprocess
 
 from documents import checkout, configure, write
-from harness import Failure, expect, main, run, same, test
+from harness import Failure, content, expect, main, run, same, test
 from streaming import APPS, Connection
 
 TYPE = "com.example.editing"
@@ -45,11 +45,6 @@ def text(daemon, *words):
     """Runs handoffctl without --json."""
     done = run([os.path.join(daemon.programs, "handoffctl"), "--socket", daemon.socket, *words], daemon.environment)
     return done
-
-
-def content(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 @test("a document in a shared root or a checkout is found at its place on the other device, without a transfer")

@@ -6,11 +6,13 @@ They are run as the page describes: with python3, node, and as a C program that 
 import os
 import queue
 import re
+import shlex
 import shutil
 import subprocess
 import threading
 import time
 
+from desk import Desk
 from harness import ROOT, Failure, Skip, expect, main, same, test
 from streaming import CONTROL, Connection
 
@@ -156,6 +158,24 @@ def reconnects(stage):
         taker.wait("continue 3")
         program.process.stdin.close()
         expect(program.process.wait(20) == 0, f"counter.{language} did not exit at the end of its input")
+
+
+for language in LANGUAGES:
+
+    @test(f"counter.{language} continues the offer for which the daemon starts it")
+    def started(stage, language=language):
+        desk = Desk(stage)
+        desk.daemon.extra |= {"PATH": os.environ["PATH"], "PYTHONPATH": MODULES}
+        record = desk.record()
+        # It runs until the end of its input.
+        line = f"sleep 10 | {shlex.join(command(stage, language))} >{record} 2>&1"
+        desk.manifest("counter", ["sh", "-c", line], types=[TYPE])
+        desk.start().publish(TYPE, "--user-info", '{"count": 7}')
+        desk.ctl("continue", "--type", TYPE)
+        limit = time.monotonic() + 20
+        while "continue 7" not in open(record).read():
+            expect(time.monotonic() < limit, f"it never continued: {open(record).read()}")
+            time.sleep(0.02)
 
 
 @test("a refused stream affects only that stream of a program")

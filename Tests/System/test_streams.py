@@ -10,7 +10,7 @@ import subprocess
 import threading
 import time
 
-from harness import Failure, Skip, expect, main, run, test
+from harness import Failure, Skip, content, expect, main, run, test
 from logind import Logind
 from shared_memory import SharedStream
 from streaming import (
@@ -388,11 +388,6 @@ def sample(stage, size, name="sample"):
 def sink(stage, name="sink"):
     path = os.path.join(stage.folder, name)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600), path
-
-
-def content(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 @test("a passed file is sent from its current position, between bytes of the app", limit=90)

@@ -6,7 +6,7 @@ import subprocess
 import time
 
 from fuse_disk import FuseDisk
-from harness import BIN, Skip, expect, main, test
+from harness import BIN, Skip, content, expect, main, test
 
 MIB = 1024 * 1024
 # The number of files in a large folder.
@@ -46,11 +46,6 @@ def publish(stage, source):
     offer = stage.devices[0].publish(source)
     stage.watch.wait("added", id=offer.id)
     return offer
-
-
-def content(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 @test("a file whose reported size differs from its content arrives completely, alone and in a folder")

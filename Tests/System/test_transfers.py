@@ -5,7 +5,7 @@ import os
 import re
 import sys
 
-from harness import ROOT, expect, main, run, test
+from harness import ROOT, content, expect, main, run, test
 
 PROGRAM = os.path.join(ROOT, "Tests", "System", "fetch_transfer.py")
 MIB = 1024 * 1024
@@ -31,11 +31,6 @@ def write(path, content, mode=0o644):
     with open(path, "wb") as file:
         file.write(content)
     os.chmod(path, mode)
-
-
-def content(path):
-    with open(path, "rb") as file:
-        return file.read()
 
 
 def offered(taker, activity):

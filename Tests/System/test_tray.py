@@ -32,6 +32,13 @@ class Desk(AppDesk):
                 self.write(self.system, f"icons/hicolor/symbolic/apps/dev.handoff1.{icon}-symbolic.svg", "<svg/>")
         self.start()
 
+    def draft(self, *words):
+        """Publishes an activity, and waits until the menu has it."""
+        publish = self.publish(TYPE, "--title", "Draft", *words)
+        self.tray.icon()
+        self.tray.menu(lambda labels: FIRST in labels, "the offer")
+        return publish
+
     def logged(self, text):
         with open(self.daemon.log, errors="replace") as file:
             return file.read().count(text)
@@ -146,9 +153,7 @@ def group_of(*events):
 @test("an offer that is chosen in the menu continues here, with the token of the panel")
 def chosen(stage):
     desk = Desk(stage)
-    publish = desk.publish(TYPE, "--title", "Draft", "--user-info", '{"page": 3}')
-    desk.tray.icon()
-    desk.tray.menu(lambda labels: FIRST in labels, "the offer")
+    publish = desk.draft("--user-info", '{"page": 3}')
     desk.tray.ask("ProvideXdgActivationToken", "s", Writer().text(TOKEN), "", "/StatusNotifierItem", ITEM)
     desk.tray.click(desk.tray.items()[FIRST])
     expect(events(desk.played, "started")["environment"].get("XDG_ACTIVATION_TOKEN") == TOKEN, "no token")
@@ -159,9 +164,7 @@ def chosen(stage):
 @test("Pause switches both directions off, and the icon stays until Resume")
 def paused(stage):
     desk = Desk(stage)
-    desk.publish(TYPE, "--title", "Draft")
-    desk.tray.icon()
-    desk.tray.menu(lambda labels: FIRST in labels, "the offer")
+    desk.draft()
     desk.tray.click(desk.tray.items()["Pause"])
     labels = desk.tray.menu(lambda labels: "Resume" in labels, "the pause")
     expect(FIRST not in labels and "Pause" not in labels, f"wrong: {labels}")
@@ -202,10 +205,7 @@ def settings(stage):
     expect(awaited(record) == TOKEN, "no token")
     os.unlink(record)
     desk.tray.ask("Activate", "ii", Writer().number(1).number(2), "", "/StatusNotifierItem", ITEM)
-    limit = time.monotonic() + 20
-    while not os.path.exists(record):
-        expect(time.monotonic() < limit, "the click opens nothing")
-        time.sleep(0.02)
+    awaited(record)
 
 
 @test("titles of other devices are one line of limited width, without hidden characters, and not in the tooltip")
@@ -265,21 +265,17 @@ def refusing(stage):
     expect(not desk.tray.signals, "signals without a tray")
     with desk.tray.changed:
         desk.tray.refuses = False
-    desk.publish(TYPE, "--title", "Draft")
-    desk.tray.icon()
-    desk.tray.menu(lambda labels: FIRST in labels, "the offer")
+    desk.draft()
     expect(desk.logged("has refused the icon") == 1, "it is not logged once")
 
 
 @test("while nothing changes, no message is on the bus")
 def silent(stage):
     desk = Desk(stage)
-    desk.publish(TYPE, "--title", "Draft")
-    desk.tray.icon()
-    desk.tray.menu(lambda labels: FIRST in labels, "the offer")
+    desk.draft()
     monitor = Monitor(desk.bus)
-    time.sleep(4)  # Longer than the time between two changes of the menu.
-    expect(monitor.messages == [], f"messages: {monitor.messages}")
+    # Longer than the time between two changes of the menu.
+    expect(not monitor.seen.wait(4), f"messages: {monitor.messages}")
     # The monitor would have seen them.
     desk.publish(TYPE, "--title", "Next")
     desk.tray.menu(lambda labels: len(labels) == 4, "the next offer")

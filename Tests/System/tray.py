@@ -123,9 +123,10 @@ class Monitor(BusClient):
     """Counts all messages on the bus."""
 
     def __init__(self, bus):
-        self.messages = []
+        self.messages, self.seen = [], threading.Event()
         super().__init__(bus)
         self.messages.clear()
+        self.seen.clear()
         self._send(CALL, {1: "/org/freedesktop/DBus", 2: "org.freedesktop.DBus.Monitoring", 3: "BecomeMonitor",
                           6: "org.freedesktop.DBus"}, "asu", Writer().texts([]).number(0).data)
         self.replies.get(timeout=10)
@@ -136,3 +137,4 @@ class Monitor(BusClient):
         # A monitor loses its own name.
         elif not (str(message.get("member")).startswith("Name") and Reader(message["body"]).text() == getattr(self, "name", "")):
             self.messages.append((message.get("interface"), message.get("member"), message["sender"]))
+            self.seen.set()
