@@ -2,14 +2,14 @@
 
 from typing import Callable, Optional
 
-from gi.repository import Adw, Gtk
+from gi.repository import Adw, GLib, Gtk
 
 from . import values
 from .model import Model
 from .pairing import PairingDialog
 from .texts import short, visible
 from .varlink import Call, Failure
-from .widgets import Page, Row, Rows, button, icon_button, label, name, show_kind
+from .widgets import Page, Row, Rows, accept_files, button, icon_button, label, name, show_kind
 
 # The maximum length of a device's name, in bytes.
 _MAX_NAME = 64
@@ -25,6 +25,9 @@ class DeviceRow(Row):
         self.add_prefix(self._icon)
         self._rename = icon_button("document-edit-symbolic", "Rename", lambda: page.rename(self.device))
         self._remove = icon_button("user-trash-symbolic", "Remove", lambda: page.remove(self.device))
+        self._send = icon_button("document-send-symbolic", "Send", lambda: page.send(self.device, []))
+        self._target = accept_files(self, lambda uris: page.send(self.device, uris))
+        self.add_suffix(self._send)
         self.add_suffix(self._rename)
         self.add_suffix(self._remove)
 
@@ -32,8 +35,12 @@ class DeviceRow(Row):
         self.device = device
         show_kind(self._icon, device.kind)
         shown = visible(device.label)
-        self.show(shown, "  ·  ".join(_state(device)))
-        self._remove.set_visible(not device.is_self)
+        self.show(shown, "  ·  ".join(state_of(device)))
+        for each in (self._remove, self._send):
+            each.set_visible(not device.is_self)
+        self._target.set_propagation_phase(
+            Gtk.PropagationPhase.NONE if device.is_self else Gtk.PropagationPhase.BUBBLE)
+        name(self._send, f"Send to {shown}")
         name(self._rename, f"Rename {shown}")
         name(self._remove, f"Remove {shown}")
 
@@ -48,7 +55,7 @@ def _name_error(text: str, others: list[values.Device]) -> str:
     return f"Another device ({short(alike.id)}) has this name." if alike else ""
 
 
-def _state(device: values.Device) -> list[str]:
+def state_of(device: values.Device) -> list[str]:
     """Returns the state of a device for display."""
     if device.is_self:
         words = ["This device"]
@@ -98,12 +105,16 @@ class DevicesPage(Page):
         if failure:
             self._failed(failure)
 
-    # ---- Adding, naming, removing, leaving ---------------------------------------------------------------------------
+    # ---- Adding, sending, naming, removing, leaving ------------------------------------------------------------------
 
     def pair(self) -> None:
         """Opens the dialog that adds a device."""
         dialog = PairingDialog(self.get_root(), lambda device: self._inform(f"{visible(device.name)} was added"))
         dialog.present()
+
+    def send(self, device: values.Device, uris: list[str]) -> None:
+        """Opens the window that sends files to a device."""
+        self.get_root().get_application().activate_action("send-to", GLib.Variant("(sas)", (device.id, uris)))
 
     def rename(self, device: values.Device) -> None:
         """Asks the user for a new name."""

@@ -81,6 +81,22 @@ class Row(Adw.ActionRow):
         self.set_subtitle(subtitle)
 
 
+def accept_files(widget: Gtk.Widget, dropped: Callable[[list[str]], None]) -> Gtk.DropTarget:
+    """Lets files be dropped on a widget. `dropped` gets their URIs."""
+    # Never a move, after which a file manager would delete the files.
+    target = Gtk.DropTarget.new(Gdk.FileList, Gdk.DragAction.COPY)
+
+    def drop(_target: Gtk.DropTarget, value: Gdk.FileList, _x: float, _y: float) -> bool:
+        uris = [each.get_uri() for each in value.get_files()]
+        # Deferred, because a window is opened.
+        GLib.idle_add(lambda: dropped(uris))
+        return bool(uris)
+
+    target.connect("drop", drop)
+    widget.add_controller(target)
+    return target
+
+
 class SwitchRow(Row):
     """A row with a switch. `changed` is called when the user moves it; `show_state` sets its position."""
 

@@ -78,8 +78,10 @@ class Window(Adw.ApplicationWindow):
         ):
             self._phases.add_named(child, key)
         self._lay_out()
-        model.connect("changed", lambda _, part: self._changed(part))
-        doctor.connect("changed", lambda _: self._show_doctor())
+        followed = model.connect("changed", lambda _, part: self._changed(part))
+        checked = doctor.connect("changed", lambda _: self._show_doctor())
+        # Windows that send may outlive this one.
+        self.connect("destroy", lambda _: (model.disconnect(followed), doctor.disconnect(checked)))
         self._changed("phase")
 
     def _lay_out(self) -> None:
@@ -93,6 +95,7 @@ class Window(Adw.ApplicationWindow):
         self.connect("notify::default-width", lambda *_: self._centre())
         self._centre()
         menu = Gio.Menu()
+        menu.append("_Send Files…", "app.send")
         menu.append("_Keyboard Shortcuts", "win.show-help-overlay")
         menu.append("_About Handoff", "app.about")
         opener = Gtk.MenuButton(icon_name="open-menu-symbolic", menu_model=menu, tooltip_text="Main Menu", primary=True)

@@ -11,6 +11,7 @@ package struct TrayMenu: Equatable, Sendable {
         case offer(TrayContent.Offer)
         /// Pause (true) or resume.
         case pause(Bool)
+        case send
         case settings
         /// None: text or a separator.
         case none
@@ -50,6 +51,7 @@ package struct TrayMenu: Equatable, Sendable {
         static let pause: Int32 = 4
         static let resume: Int32 = 5
         static let settings: Int32 = 6
+        static let send: Int32 = 7
         static let last: Int32 = 15
     }
 
@@ -99,6 +101,7 @@ package struct TrayMenu: Equatable, Sendable {
                     : Item(Fixed.more, "\(content.omitted) more: handoffctl list"))
         }
         if content.paused != nil || hasSettings { next.append(Item(Fixed.separator, "")) }
+        if hasSettings { next.append(Item(Fixed.send, "Send Files…", .send)) }
         switch content.paused {
         case true?: next.append(Item(Fixed.resume, "Resume", .pause(false)))
         case false?: next.append(Item(Fixed.pause, "Pause", .pause(true)))

@@ -156,9 +156,9 @@ final class AppLauncher {
     static let settingsProgram = "handoff-settings"
 
     /// Opens the window with the settings. Reports nothing, because the user sees whether it opens.
-    func openSettings(token: ActivationToken?) {
+    func openSettings(_ arguments: [String], token: ActivationToken?) {
         guard let id = AppID("settings") else { return }
-        start([Self.settingsProgram], of: id, description: "Handoff", app: nil, token?.variables ?? [:]) {
+        start([Self.settingsProgram] + arguments, of: id, description: "Handoff", app: nil, token?.variables ?? [:]) {
             [log] result in
             guard case .failure(let failure) = result else { return }
             log.notice("Cannot open the settings", ["error": failure.message])

@@ -59,7 +59,7 @@ package final class DesktopService {
         sleep = SleepRelay(loop: loop)
         let launcher = launcher
         tray = TrayRelay(loop: loop, log: log.named("tray"), environment: environment) {
-            launcher.openSettings(token: $0)
+            launcher.openSettings($0, token: $1)
         }
         power = StateRelay { PowerSupply(loop: loop, onChange: $0) }
         worker = try? Worker(name: "bus")

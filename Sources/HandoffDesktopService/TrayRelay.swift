@@ -9,15 +9,15 @@ final class TrayRelay {
     private let log: Logger
     private let programs: ProgramSearch
     private let dataFolders: [String]
-    private let openSettings: (ActivationToken?) -> Void
+    private let openSettings: ([String], ActivationToken?) -> Void
     private var item: TrayItem?
     private var isShown = false
     private var followers: [ObjectIdentifier: DesktopCall] = [:]
 
-    /// - Parameter openSettings: Opens the window with the settings.
+    /// - Parameter openSettings: Opens the window with the settings, with these arguments.
     init(
         loop: EventLoop, log: Logger, environment: [String: String],
-        openSettings: @escaping (ActivationToken?) -> Void
+        openSettings: @escaping ([String], ActivationToken?) -> Void
     ) {
         self.loop = loop
         self.log = log
@@ -69,7 +69,8 @@ final class TrayRelay {
             relay(.gone)
         case .chosen(.offer(let offer), let token): relay(.chosen(offer.device, offer.activity, token: token))
         case .chosen(.pause(let isPaused), _): relay(.paused(isPaused))
-        case .chosen(.settings, let token): openSettings(token)
+        case .chosen(.send, let token): openSettings(["--send"], token)
+        case .chosen(.settings, let token): openSettings([], token)
         case .chosen(.none, _): break
         }
     }

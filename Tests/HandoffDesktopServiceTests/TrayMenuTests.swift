@@ -15,16 +15,16 @@ struct TrayMenuTests {
     @Test func `without offers the icon is passive, and the menu has no offer to choose`() {
         let menu = TrayMenu(hasSettings: true)
         #expect(!menu.isActive && menu.title == "handoff")
-        #expect(labels(menu) == ["No offers of other devices", "", "Pause", "Settings"])
-        #expect(menu.items.map(\.isEnabled) == [false, false, true, true])
-        #expect(menu.items.map(\.isSeparator) == [false, true, false, false])
+        #expect(labels(menu) == ["No offers of other devices", "", "Send Files…", "Pause", "Settings"])
+        #expect(menu.items.map(\.isEnabled) == [false, false, true, true, true])
+        #expect(menu.items.map(\.isSeparator) == [false, true, false, false, false])
     }
 
     @Test func `the title has the number of all offers, and the menu the number of those left out`() {
         let offers = (1...20).map { Self.offer($0) }
         let menu = TrayMenu(TrayContent(offers: offers, omitted: 480), hasSettings: true)
         #expect(menu.isActive && menu.title == "handoff: 500 offers")
-        #expect(labels(menu).suffix(4) == ["480 more in Settings", "", "Pause", "Settings"])
+        #expect(labels(menu).suffix(5) == ["480 more in Settings", "", "Send Files…", "Pause", "Settings"])
         #expect(TrayMenu(TrayContent(offers: [Self.offer(1)]), hasSettings: false).title == "handoff: 1 offer")
         let huge = TrayMenu(TrayContent(offers: offers, omitted: .max), hasSettings: false)
         #expect(huge.title == "handoff: 4294967315 offers")

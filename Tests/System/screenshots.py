@@ -91,6 +91,48 @@ def browser():
         stage.close(keep=False)
 
 
+SENDING = """#!/usr/bin/python3
+import json, signal, sys, time
+def show(**fields):
+    print(json.dumps(fields), flush=True)
+for number in "0", "1", "2":
+    show(event="published", id=number, type="dev.handoff1.content", title=None)
+if sys.argv[2] != "send":
+    sys.exit(1)
+if sys.argv[3] == "{laptop}":
+    show(event="stream", id="0", state="finished", bytes=2_400_000)
+    for megabytes in range(0, 301, 20):
+        show(event="progress", id="1", sent=megabytes * 1_000_000, total=820_000_000)
+        time.sleep(0.2)
+signal.pause()
+"""
+
+
+def send(stage, screen, desk):
+    """The window that sends, with a simulated transfer."""
+    names = [each["id"] for each in desk.ctl("devices").lines if each["name"] == "Laptop"]
+    folder = os.path.join(stage.folder, "programs")
+    os.makedirs(folder)
+    program = os.path.join(folder, "handoffctl")
+    with open(program, "w") as file:
+        file.write(SENDING.replace("{laptop}", names[0]))
+    os.chmod(program, 0o755)
+    paths = [os.path.join(stage.folder, name) for name in ("Receipts of October.pdf", "Lighthouse.mkv", "Letters.zip")]
+    for path, size in zip(paths, (2_400_000, 820_000_000, 3_100_000)):
+        with open(path, "wb") as file:
+            file.truncate(size)
+    window = SettingsWindow(stage, screen, desk, programs=folder, arguments=["--send", "--", *paths])
+    for row in ("Laptop", "Phone"):
+        window.do("check", row=row)
+    window.see("825.5 MB")
+    window.do("scheme", dark=False)
+    window.do("picture", path=os.path.join(IMAGES, "settings-send-light.png"))
+    window.press("Send").see("300.0 MB of 820.0 MB")
+    window.do("scheme", dark=True)
+    window.do("picture", path=os.path.join(IMAGES, "settings-sending-dark.png"))
+    window.do("quit")
+
+
 def settings():
     stage = Stage("screenshots")
     try:
@@ -113,6 +155,7 @@ def settings():
         phone.stop()
         window.see("Last seen").miss("was added")
         shot("devices")
+        send(stage, screen, desk)
         window.press("Add a Device…").see("Valid for")
         shot("pairing")
         window.press("Cancel")

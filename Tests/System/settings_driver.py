@@ -18,9 +18,9 @@ import time
 
 sys.path[:0] = [sys.argv[1], os.path.join(sys.argv[1], os.pardir, "Integrations", "python")]
 
-from handoff_settings.application import Application  # noqa: E402
+from handoff_settings.application import Application, SendRequest  # noqa: E402
 
-from gi.repository import Adw, Gdk, GLib, Gtk  # noqa: E402
+from gi.repository import Adw, Gdk, Gio, GLib, GObject, Gtk  # noqa: E402
 
 PAUSE = 25  # Milliseconds between two polls of the screen, because widgets emit no signal when they are shown.
 FRAMES = 5
@@ -46,7 +46,8 @@ def widgets(root):
 def text_of(widget):
     """Returns the text of a widget without its children."""
     if isinstance(widget, Gtk.Label):
-        return widget.get_text()
+        # Sizes have a space that does not break.
+        return widget.get_text().replace("\xa0", " ")
     if isinstance(widget, Gtk.Text):
         return widget.get_text()
     return ""
@@ -129,6 +130,53 @@ class Commands:
                  if isinstance(each, Gtk.ListBoxRow) and row in named(each)]
         switches = [each for one in found for each in widgets(one) if isinstance(each, Gtk.Switch)]
         return True if switches and switches[0].get_active() == is_on else None
+
+    def check(self, row, is_on=True):
+        """Sets the check box in a row."""
+        found = find(Gtk.CheckButton, None, row)
+        if not found:
+            return None
+        found[0].set_active(is_on)
+        return True
+
+    def checked(self, row, is_on):
+        found = find(Gtk.CheckButton, None, row)
+        return True if found and found[0].get_active() == is_on else None
+
+    def write(self, text):
+        """Writes into the text view."""
+        found = [each for window in windows() for each in widgets(window) if isinstance(each, Gtk.TextView)]
+        if not found:
+            return None
+        found[0].get_buffer().set_text(text)
+        return True
+
+    def drop(self, uris, row=None):
+        """Drops files on a row, or on the window. Returns whether they are accepted, and as which action."""
+        for window in windows():
+            for each in widgets(window) if row else [window]:
+                if row is None or isinstance(each, Gtk.ListBoxRow) and row in named(each):
+                    for target in each.observe_controllers():
+                        is_target = isinstance(target, Gtk.DropTarget)
+                        if is_target and target.get_propagation_phase() != Gtk.PropagationPhase.NONE:
+                            files = Gdk.FileList.new_from_list([Gio.File.new_for_uri(uri) for uri in uris])
+                            value = GObject.Value(Gdk.FileList, files)
+                            return {"accepted": target.emit("drop", value, 1.0, 1.0), "actions": int(target.get_actions())}
+                    return {"accepted": False}
+        return None
+
+    def close_all_but(self, text):
+        """Closes the other windows, without their questions."""
+        kept = [window for window in windows() if any(text in text_of(each) for each in widgets(window))]
+        for window in windows():
+            if window not in kept:
+                window.destroy()
+        return True if kept else None
+
+    def bar(self):
+        """Returns the position of the first progress bar."""
+        found = [each for window in windows() for each in widgets(window) if isinstance(each, Gtk.ProgressBar)]
+        return {"fraction": found[0].get_fraction()} if found else None
 
     def sensitive(self, name, row=None):
         """Returns whether a visible button can be pressed."""
@@ -362,9 +410,10 @@ def mistake(kind, error, trace):
 
 Gtk.init()
 Gtk.Settings.get_default().set_property("gtk-enable-animations", False)
-application = Application()
+request = SendRequest.read(sys.argv[2:])
+application = Application(request)
 commands = Commands()
 sys.excepthook = mistake
 application.connect_after("activate", lambda _: answer({"ok": "activated"}))
 GLib.io_add_watch(sys.stdin, GLib.PRIORITY_DEFAULT, GLib.IO_IN | GLib.IO_HUP, readable)
-sys.exit(application.run(["handoff-settings", *sys.argv[2:]]))
+sys.exit(application.run(["handoff-settings", *([] if request else sys.argv[2:])]))

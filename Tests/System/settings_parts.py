@@ -16,7 +16,7 @@ from played_daemon import PlayedDaemon, message
 PACKAGE = sys.argv.pop(1)
 sys.path[:0] = [PACKAGE, os.path.join(PACKAGE, os.pardir, "Integrations", "python")]
 
-from handoff_settings import doctor, link, model, qrcode, texts, values, varlink  # noqa: E402
+from handoff_settings import doctor, link, model, qrcode, sending, texts, values, varlink  # noqa: E402
 
 from gi.repository import GLib  # noqa: E402
 
@@ -195,6 +195,52 @@ class Following(unittest.TestCase):
         refusal = [message(error="org.varlink.service.MethodNotFound", parameters={"method": "x"})]
         self.follow({"FollowChanges": refusal}, lambda each: each.phase == "stopped")
         self.assertIn("older than this window", self.model.reason)
+
+
+class Sending(unittest.TestCase):
+    """The states of items, by the lines of `handoffctl send`."""
+
+    def job(self, *names):
+        items = [sending.Item(f"file:///nonexistent/{name}") for name in names]
+        return sending.Job("ab", "", items, lambda: None)
+
+    def published(self, job, id, title, type="dev.handoff1.content"):
+        job._took_event({"event": "published", "id": id, "title": title, "type": type})
+
+    def test_items_are_published_again_with_other_ids(self):
+        job = self.job("a/x", "b/x", "y")
+        for id, title in (("1", "x"), ("2", "x"), ("3", "y")):
+            self.published(job, id, title)
+        job._took_event({"event": "declined", "id": "1"})
+        # The daemon restarts before the second run is complete, and again.
+        for id, title in (("5", "x"), ("6", "y"), ("7", "x"), ("8", "y")):
+            self.published(job, id, title)
+        self.assertEqual([each.activity for each in job.parts], ["1", "7", "8"])
+        job._took_event({"event": "declined", "id": "5"})
+        self.assertEqual([each.state for each in job.parts], ["declined", "offered", "offered"])
+
+    def test_a_page_is_received_when_it_is_continued(self):
+        job = sending.Job("ab", "", [sending.Item("https://example.org/a")], lambda: None)
+        self.published(job, "1", "https://example.org/a", "NSUserActivityTypeBrowsingWeb")
+        job._took_event({"event": "continued", "id": "1"})
+        self.assertEqual(job.parts[0].state, "received")
+
+    def test_a_name_that_is_not_utf8(self):
+        item = sending.Item("file:///a/bad%E9%20name%25")
+        self.assertEqual((item.argument, item.title), (b"/a/bad\xe9 name%", "bad\ufffd name%"))
+
+    def test_what_is_not_a_local_file(self):
+        for uri in ("sftp://h/a", "file:///a%00b", "mtp:x", "", "x"):
+            self.assertTrue(sending.Item(uri).problem, uri)
+
+    def test_rate(self):
+        meter = sending.Meter()
+        self.assertEqual(meter.rate, 0)
+        for second in range(20):
+            meter.add(second * (100 if second < 10 else 200), float(second))
+        self.assertEqual(meter.rate, 200)
+        meter.add(0, 21.0)
+        self.assertEqual(meter.rate, 0)
 
 
 class Reading(unittest.TestCase):

@@ -46,7 +46,7 @@ class Desk(AppDesk):
     def window(self):
         """Installs a simulated window of the settings. Returns the file that it writes."""
         record = self.record()
-        os.chmod(self.write(self.programs, "handoff-settings", f"#!/bin/sh\necho $XDG_ACTIVATION_TOKEN >'{record}'\n"), 0o755)
+        os.chmod(self.write(self.programs, "handoff-settings", f"#!/bin/sh\necho $XDG_ACTIVATION_TOKEN $* >'{record}'\n"), 0o755)
         return record
 
 
@@ -192,20 +192,24 @@ def half(stage):
     expect(desk.ctl("status").line["receiving"], "receiving is off")
 
 
-@test("Settings opens the window, as a click does that opens no menu, and is missing without the window")
+@test("Settings opens the window, as a click does that opens no menu; Send Files opens its dialog; both need the window")
 def settings(stage):
     desk = Desk(stage)
     desk.tray.icon()
     expect(list(desk.tray.items()) == ["No offers of other devices", "", "Pause"], f"wrong: {desk.tray.items()}")
     record = desk.window()
     desk.publish(TYPE, "--title", "Draft")
-    desk.tray.menu(lambda labels: labels == [FIRST, "", "Pause", "Settings"], "the settings")
+    desk.tray.menu(lambda labels: labels == [FIRST, "", "Send Files…", "Pause", "Settings"], "the settings")
     desk.tray.ask("ProvideXdgActivationToken", "s", Writer().text(TOKEN), "", "/StatusNotifierItem", ITEM)
     desk.tray.click(desk.tray.items()["Settings"])
     expect(awaited(record) == TOKEN, "no token")
     os.unlink(record)
     desk.tray.ask("Activate", "ii", Writer().number(1).number(2), "", "/StatusNotifierItem", ITEM)
     awaited(record)
+    os.unlink(record)
+    desk.tray.ask("ProvideXdgActivationToken", "s", Writer().text(TOKEN), "", "/StatusNotifierItem", ITEM)
+    desk.tray.click(desk.tray.items()["Send Files…"])
+    expect(awaited(record) == f"{TOKEN} --send", "the dialog is not opened")
 
 
 @test("titles of other devices are one line of limited width, without hidden characters, and not in the tooltip")

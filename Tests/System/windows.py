@@ -72,9 +72,9 @@ class Screen:
 class SettingsWindow:
     """A window, used as a person uses it."""
 
-    def __init__(self, stage, screen, daemon, link=None, programs=None, bus=None):
+    def __init__(self, stage, screen, daemon, link=None, programs=None, bus=None, arguments=()):
         log = os.path.join(daemon.folder, f"window-{len(stage.processes)}.log")
-        words = [PYTHON, "-B", DRIVER, PACKAGE, *([link] if link else [])]
+        words = [PYTHON, "-B", DRIVER, PACKAGE, *([link] if link else []), *arguments]
         self.start(stage, daemon.name, words, screen.environment(daemon, programs, bus), log)
 
     def start(self, stage, name, words, environment, log):
