@@ -60,6 +60,8 @@ package struct PublishCommand: Command {
                          has name, size, from; finished has bytes (of a folder those of its files), and missing if
                          entries of a folder were omitted; failed has reason, message: a device fetches the content of
                          --stream or a document
+              progress   id, stream, device, sent, total: about once a second, the bytes of the files sent so far, and of
+                         all files (null if a folder is sent)
             """,
         example: "handoffctl publish com.example.editing --title Draft --user-info '{\"page\": 3}'")
 
@@ -195,8 +197,8 @@ final class PublishSession {
                 "advice: '\(VisibleText.escape(request.type.text))' is used as an activity type. Types are usually "
                     + "named like a reversed domain, such as com.example.editing")
         }
-        streams?.onEvent = { [unowned self] activity, text, fields in
-            show("stream", activity, text, fields: fields)
+        streams?.onEvent = { [unowned self] event, activity, text, fields in
+            show(event, activity, text, fields: fields)
             if request.endsWhenAccepted, fields["state"] == "finished" { end() }
         }
         streams?.documentPath = { [unowned self] in documents.path($0) }

@@ -13,6 +13,8 @@ enum PublishedContent: Equatable {
 
     /// A file or folder, by its path, or `-` for standard input.
     case path(String)
+    /// Several files and folders, by their paths, as one folder with this name.
+    case paths([String], name: String)
     /// A text.
     case text(String)
 
@@ -24,6 +26,7 @@ enum PublishedContent: Equatable {
     func open() throws(TransferFailure) -> SourceFile {
         switch self {
         case .path(let path): try SourceFile(path)
+        case .paths(let paths, let name): try SourceFile(entriesAt: paths, name: name)
         case .text(let text): try SourceFile(content: Array(text.utf8), name: Self.textName)
         }
     }
@@ -53,8 +56,8 @@ final class PublishedStreams {
         var progress: Int?
     }
 
-    /// Called for each event with the activity, a text, and fields.
-    var onEvent: ((ActivityID, String, JSONObject) -> Void)?
+    /// Called for each event with its name, the activity, a text, and fields.
+    var onEvent: ((String, ActivityID, String, JSONObject) -> Void)?
     /// Returns the path of the document offered under a number; nil for an unknown number.
     var documentPath: ((Int) -> String?)?
 
@@ -68,7 +71,8 @@ final class PublishedStreams {
 
     private let content: PublishedContent?
     private let context: CommandContext
-    private let status: TransferStatus
+    private lazy var status = TransferStatus(
+        context, verb: "sending", tick: context.json ? { [unowned self] in reportProgress() } : nil)
     private var input = Input.untouched
     private var servings: [StreamID: Serving] = [:]
 
@@ -77,7 +81,6 @@ final class PublishedStreams {
     init(_ content: PublishedContent?, _ context: CommandContext) throws(CommandFailure) {
         self.content = content
         self.context = context
-        status = TransferStatus(context, verb: "sending")
         do throws(TransferFailure) {
             // Open it briefly, so that errors are reported before anything is offered.
             hasRepository = try content?.open().header.hasRepository ?? false
@@ -164,7 +167,9 @@ final class PublishedStreams {
         guard let serving = servings[id] else { return }
         switch event {
         case .begun(let offset): begun(id, serving, offset)
-        case .moved(let position): if let progress = serving.progress { status.moved(progress, to: position) }
+        case .moved:
+            guard let progress = serving.progress, let transfer = serving.transfer else { return }
+            status.moved(progress, to: transfer.contentBytes)
         case .note(let text):
             status.clear()
             context.note(text)
@@ -173,9 +178,10 @@ final class PublishedStreams {
     }
 
     private func begun(_ id: StreamID, _ serving: Serving, _ offset: Int64) {
-        guard let header = serving.transfer?.source.header else { return }
+        guard let source = serving.transfer?.source else { return }
+        let header = source.header
         if serving.isInput { input = .consumed }
-        servings[id]?.progress = status.begin(TransferStatus.Progress(position: offset, size: header.size))
+        servings[id]?.progress = status.begin(TransferStatus.Progress(position: offset, size: source.total))
         let from = offset > 0 ? ", resuming at \(ByteText.text(offset))" : ""
         let fields: JSONObject = [
             "name": header.name.map { .string($0) } ?? .null, "size": header.size.map { .integer($0) } ?? .null,
@@ -212,6 +218,18 @@ final class PublishedStreams {
         ]
         for field in fields { all[field.key] = field.value }
         let name = DeviceText.label(device.deviceName, device.device)
-        onEvent?(serving.activity, "to \(name): \(text)", all)
+        onEvent?("stream", serving.activity, "to \(name): \(text)", all)
+    }
+
+    private func reportProgress() {
+        for (id, serving) in servings {
+            guard serving.progress != nil, let transfer = serving.transfer else { continue }
+            let fields: JSONObject = [
+                "stream": .string(id.hex), "device": .string(serving.device.device.hex),
+                "sent": .integer(transfer.contentBytes),
+                "total": transfer.source.total.map { .integer($0) } ?? .null,
+            ]
+            onEvent?("progress", serving.activity, "", fields)
+        }
     }
 }
