@@ -1,5 +1,6 @@
 import HandoffClient
 import HandoffControl
+import HandoffJSON
 import HandoffModel
 import HandoffTransfer
 package import LoopIO
@@ -14,6 +15,7 @@ package struct SendCommand: Command {
             OptionSpecification("--title", .value("TEXT"), "the title shown on the device, if one item is sent"),
             OptionSpecification(
                 "--files0-from", .value(.fileOrStream), "also send the files in this list, each path followed by a NUL"),
+            OptionSpecification("--wait", .flag, "keep the items until they are accepted or withdrawn, and exit"),
         ],
         details: """
             Sends items to a device, given by its name or an id prefix. Only that device is notified: it shows a
@@ -31,17 +33,22 @@ package struct SendCommand: Command {
             Exits with status 0 when all items were accepted and all streamed content was received, or with 1 and the
             error Declined if the user there chose 'Dismiss'. Ctrl-C withdraws the rest.
 
+            With --wait the command exits, and handoff-deliver.service offers the items until they are accepted,
+            declined or withdrawn, also after the next login ('handoffctl deliver'). handoffctl list --mine shows them.
+            At most 64 items can wait. The paths of files are kept, not their contents: a file that has changed when
+            it is accepted is not sent, and both devices report this.
+
             The beginning of a text is used as its title. Other users of this machine can read arguments: send a secret
             from standard input with '-', which shows no title.
 
             With --json: the events of handoffctl publish. There is one published for each activity, in the order of
-            the items.
+            the items. With --wait: waiting (title, device, deviceName) for each.
             """,
         example: "handoffctl send laptop ./report.pdf")
 
     /// The maximum number of items that are separate activities.
     private static let maxSeparate = 32
-    private static let maxOperands = 1_000_000
+    static let maxOperands = 1_000_000
     /// The maximum size of the list of files, in bytes.
     private static let maxList = 1 << 28
 
@@ -54,6 +61,7 @@ package struct SendCommand: Command {
     private let items: [PublishSubject]
     /// The file with more paths, if any.
     private let list: String?
+    private let waits: Bool
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
@@ -68,6 +76,8 @@ package struct SendCommand: Command {
         let count = texts.count + (text == nil ? 0 : 1)
         if count == 0, list == nil { throw .missingOperand(Self.specification) }
         let inputs = texts.count { $0 == "-" } + (list == "-" ? 1 : 0)
+        waits = arguments.has("--wait")
+        if waits, texts.contains("-") { throw .conflict("--wait", "-", command: command) }
         if inputs > 1 { throw .conflict("-", "another -", command: command) }
         items = try texts.map { (text) throws(UsageError) in
             try PublishSubject(
@@ -117,11 +127,51 @@ package struct SendCommand: Command {
     package func run(in context: CommandContext) {
         do throws(CommandFailure) {
             let requests = try self.requests(in: context)
+            if waits { return keep(requests, in: context) }
             let session = try SendSession(requests, context)
             context.keep(session)
             session.start()
         } catch {
             context.fail(error)
+        }
+    }
+
+    /// Stores the requests, and starts the service that offers them.
+    private func keep(_ requests: [PublishRequest], in context: CommandContext) {
+        context.withDevices { [device] (_, devices) throws(CommandFailure) in
+            let recipient = try DeviceChoice.find(device, in: devices)
+            guard !recipient.isSelf else { throw .noSuchDevice(device) }
+            let items = try requests.map { (request) throws(CommandFailure) in
+                try WaitingItem(request, to: recipient.id)
+            }
+            try WaitingFolder().add(items)
+            let name = DeviceText(devices).label(recipient.id)
+            for item in items {
+                context.show(
+                    [
+                        "event": "waiting", "title": item.title.map { .string($0) } ?? .null,
+                        "device": .string(recipient.id.hex), "deviceName": .string(recipient.name),
+                    ], or: "waiting    \(VisibleText.escape(item.title ?? "an item")) for \(name)")
+            }
+            Self.startService(in: context)
+        }
+    }
+
+    private static func startService(in context: CommandContext) {
+        let service = "handoff-deliver.service"
+        func ended(_ status: Int32) {
+            if status != 0 {
+                context.note("\(service) cannot be started", remedy: "offer the items with: handoffctl deliver")
+            }
+            context.finish(.done)
+        }
+        do throws(Errno) {
+            // Does nothing if it is running: it watches the folder.
+            let command = try ShellCommand(
+                "systemctl --user --no-block start \(service) 2>/dev/null", input: [], output: .standardError)
+            try command.wait(on: context.loop, ended)
+        } catch {
+            ended(-1)
         }
     }
 

@@ -63,6 +63,8 @@ final class PublishedStreams {
 
     /// The parts of the content that a device did not receive.
     private(set) var omissions = TransferOmissions.none
+    /// The failure after which the content can no longer be sent: it was deleted or has changed.
+    private(set) var sourceFailure: TransferFailure?
     /// True if the content is a folder that contains repositories.
     let hasRepository: Bool
 
@@ -70,20 +72,29 @@ final class PublishedStreams {
     private static let maxStreamsPerDevice = 16
 
     private let content: PublishedContent?
+    /// The id of the content if only that version of it may be sent.
+    private let expected: TransferID?
     private let context: CommandContext
     private lazy var status = TransferStatus(
         context, verb: "sending", tick: context.json ? { [unowned self] in reportProgress() } : nil)
     private var input = Input.untouched
     private var servings: [StreamID: Serving] = [:]
 
-    /// - Parameter content: nil to serve only documents.
+    /// - Parameters:
+    ///   - content: nil to serve only documents.
+    ///   - expected: the id of the content if only that version of it may be sent.
     /// - Throws: `CommandFailure` if the content cannot be streamed.
-    init(_ content: PublishedContent?, _ context: CommandContext) throws(CommandFailure) {
+    init(
+        _ content: PublishedContent?, _ expected: TransferID?, _ context: CommandContext
+    ) throws(CommandFailure) {
         self.content = content
+        self.expected = expected
         self.context = context
         do throws(TransferFailure) {
             // Open it briefly, so that errors are reported before anything is offered.
-            hasRepository = try content?.open().header.hasRepository ?? false
+            hasRepository = try content.map { (content) throws(TransferFailure) in
+                try Self.open(content, expected).header.hasRepository
+            } ?? false
         } catch {
             throw .transfer(error)
         }
@@ -140,6 +151,14 @@ final class PublishedStreams {
         }
     }
 
+    private static func open(_ content: PublishedContent, _ expected: TransferID?) throws(TransferFailure) -> SourceFile {
+        let source = try content.open()
+        guard expected == nil || source.header.id == expected else {
+            throw TransferFailure.shared(.changed, "it has changed since it was sent; send it again")
+        }
+        return source
+    }
+
     /// Opens a document by the number in the resource, never by a path from outside.
     private func open(_ resource: StreamResource) throws(TransferFailure) -> SourceFile {
         guard let path = DocumentResource.number(resource).flatMap({ documentPath?($0) }) else {
@@ -151,7 +170,14 @@ final class PublishedStreams {
 
     private func openContent(for id: StreamID) throws(TransferFailure) -> SourceFile {
         guard let content else { throw TransferFailure(.unsupported, "this activity has streams only for documents") }
-        guard content.isInput else { return try content.open() }
+        guard content.isInput else {
+            do throws(TransferFailure) {
+                return try Self.open(content, expected)
+            } catch {
+                sourceFailure = error
+                throw error
+            }
+        }
         switch input {
         case .untouched:
             input = .offered
@@ -195,6 +221,9 @@ final class PublishedStreams {
         if serving.isInput, case .offered = input { input = .untouched }
         if let progress = serving.progress { status.end(progress) }
         if let failure {
+            // A folder can be sent again.
+            let isFile = serving.transfer?.source.header.kind == .file
+            if isFile, !failure.isReported, failure.reason == .changed { sourceFailure = failure }
             let fields: JSONObject = [
                 "reason": .string(failure.reason.rawValue), "message": .string(failure.description),
             ]
