@@ -136,11 +136,12 @@ import Testing
         #expect(receivers.count { $0.failure?.reason == .busy } == 2)
     }
 
-    @Test func `a text is a file in memory that is not executable`() throws {
+    @Test func `a long text is a file in memory that is not executable`() throws {
         let receiver = SimulatedReceiver()
-        let status = try run.run("send", "laptop", "--text", "words, ü", "--json", answer: daemon([receiver]))
+        let text = "words, ü" + String(repeating: ".", count: 16_384)
+        let status = try run.run("send", "laptop", "--text", text, "--json", answer: daemon([receiver]))
         #expect(status == .done && receiver.succeeded)
-        #expect(receiver.content == Array("words, ü".utf8))
+        #expect(receiver.content == Array(text.utf8))
         #expect(receiver.header?.name == "Text.txt" && receiver.header?.kind == .file)
         #expect(receiver.header?.mode == 0o644)
     }

@@ -51,9 +51,10 @@ import Testing
         let (target, omissions) = try received(source)
         #expect(omissions.isEmpty)
         let found = shell("cd '\(target.file("5 files"))' && find . -type f | LC_ALL=C sort | xargs -d '\\n' wc -c")
-        for line in ["1 ./report.pdf", "2 ./report (2).pdf", "1 ./report (2) (2).pdf", "3 ./report (3).pdf", "1 ./sub/inner"] {
+        for line in ["1 ./report.pdf", "2 ./report (2).pdf", "1 ./report (2) (2).pdf", "3 ./report (3).pdf"] {
             #expect(found.contains(line + "\n"), "\(line): \(found)")
         }
+        #expect(found.contains("1 ./sub/inner\n"))
     }
 
     @Test func `the archive and its id do not depend on the order of the paths`() throws {

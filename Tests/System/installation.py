@@ -51,6 +51,7 @@ INSTALLED = """
     usr/lib/systemd/user/handoff-desktop.service.d/50-sandbox.conf usr/lib/systemd/user/handoff-deliver.service
     usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-symbolic.svg
     usr/share/applications/handoffd.desktop usr/share/handoff/handlers.d/dev.handoff1.files.json
+    usr/share/handoff/handlers.d/dev.handoff1.text.json usr/lib/handoff/handoff-text
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl
     usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5

@@ -120,7 +120,11 @@ struct PublishRequest {
         description.team = team
         description.to = recipient
         if !requiredKeys.isEmpty { description.requiredUserInfoKeys = requiredKeys }
-        if stream != nil { description.supportsContinuationStreams = true }
+        if let text = stream?.payloadText {
+            description.userInfo = ["text": .string(text)]
+        } else if stream != nil {
+            description.supportsContinuationStreams = true
+        }
         description.needsSave = true
         // The activity ends with the command.
         description.expirationDate = ActivityDescription.neverExpires
@@ -188,7 +192,7 @@ final class PublishSession {
         self.reportsObstacles = reportsObstacles
         self.onEnd = onEnd
         userInfo = try request.userInfo?.read()
-        let mayStream = request.stream != nil || userInfo != nil
+        let mayStream = request.stream.map { $0.payloadText == nil } ?? (userInfo != nil)
         streams = mayStream ? try PublishedStreams(request.stream, request.waiting?.contentID, context) : nil
     }
 

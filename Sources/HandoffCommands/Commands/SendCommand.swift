@@ -11,7 +11,7 @@ package struct SendCommand: Command {
         words: ["send"], operands: [.one(.otherDevice), .several(.item, 0...maxOperands)],
         summary: "send pages, files, folders or text to one of your devices",
         options: [
-            OptionSpecification("--text", .value("TEXT"), "send this text as the file Text.txt"),
+            OptionSpecification("--text", .value("TEXT"), "send this text, to be copied there"),
             OptionSpecification("--title", .value("TEXT"), "the title shown on the device, if one item is sent"),
             OptionSpecification(
                 "--files0-from", .value(.fileOrStream), "also send the files in this list, each path followed by a NUL"),
@@ -38,15 +38,16 @@ package struct SendCommand: Command {
             At most 64 items can wait. The paths of files are kept, not their contents: a file that has changed when
             it is accepted is not sent, and both devices report this.
 
-            The beginning of a text is used as its title. Other users of this machine can read arguments: send a secret
-            from standard input with '-', which shows no title.
+            The beginning of a text is used as its title. Choosing 'Copy' in the notification copies the text, and shows
+            it in a window. A text of more than 16 KiB is sent as the file Text.txt. Other users of this machine can
+            read arguments: send a secret from standard input with '-', which shows no title.
 
             With --json: the events of handoffctl publish. There is one published for each activity, in the order of
             the items. With --wait: waiting (title, device, deviceName) for each.
             """,
         example: "handoffctl send laptop ./report.pdf")
 
-    /// The maximum number of items that are separate activities.
+    /// The maximum number of items, besides a text, that are separate activities.
     private static let maxSeparate = 32
     static let maxOperands = 1_000_000
     /// The maximum size of the list of files, in bytes.
@@ -96,9 +97,12 @@ package struct SendCommand: Command {
                     type: type, title: title ?? shown, userInfo: nil, webpageURL: page, team: nil, requiredKeys: [],
                     stream: stream, recipient: device, endsWhenAccepted: true))
         }
-        if let text { add(.content, Self.beginning(of: text), .text(text)) }
+        if let text {
+            let content = PublishedContent.text(text)
+            add(content.type, Self.beginning(of: text), content)
+        }
         let items = self.items + listed.map { .content($0) }
-        let isTogether = requests.count + items.count > Self.maxSeparate
+        let isTogether = items.count > Self.maxSeparate
         for item in items where !isTogether || !item.isFile {
             add(item.type, item.title, page: item.page, item.content.map { .path($0) })
         }
@@ -110,9 +114,10 @@ package struct SendCommand: Command {
         if title != nil, requests.count > 1 {
             throw .conflict("--title", "several items", command: Self.specification.name)
         }
-        guard requests.count <= Self.maxSeparate else {
+        guard requests.count - (text == nil ? 0 : 1) <= Self.maxSeparate else {
             throw .malformed(
-                "items", why: "at most \(Self.maxSeparate) pages can be sent together", command: Self.specification.name)
+                "items", why: "at most \(Self.maxSeparate) pages can be sent together", command: Self.specification.name
+            )
         }
         return requests
     }

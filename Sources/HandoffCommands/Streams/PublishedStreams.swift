@@ -18,6 +18,19 @@ enum PublishedContent: Equatable {
     /// A text.
     case text(String)
 
+    /// The maximum size of a text that is sent as the payload of an activity, in bytes. A longer one
+    /// is sent as a file.
+    static let maxText = 16_384
+
+    /// The text that is sent as the payload instead of a stream; nil for other content.
+    var payloadText: String? {
+        guard case .text(let text) = self, text.utf8.count <= Self.maxText else { return nil }
+        return text
+    }
+
+    /// The type of the activity that sends it.
+    var type: ActivityType { payloadText == nil ? .content : .text }
+
     /// True if it can be read only once.
     var isInput: Bool { self == .path("-") }
 
@@ -92,9 +105,10 @@ final class PublishedStreams {
         self.context = context
         do throws(TransferFailure) {
             // Open it briefly, so that errors are reported before anything is offered.
-            hasRepository = try content.map { (content) throws(TransferFailure) in
-                try Self.open(content, expected).header.hasRepository
-            } ?? false
+            hasRepository =
+                try content.map { (content) throws(TransferFailure) in
+                    try Self.open(content, expected).header.hasRepository
+                } ?? false
         } catch {
             throw .transfer(error)
         }
@@ -151,7 +165,8 @@ final class PublishedStreams {
         }
     }
 
-    private static func open(_ content: PublishedContent, _ expected: TransferID?) throws(TransferFailure) -> SourceFile {
+    private static func open(_ content: PublishedContent, _ expected: TransferID?) throws(TransferFailure) -> SourceFile
+    {
         let source = try content.open()
         guard expected == nil || source.header.id == expected else {
             throw TransferFailure.shared(.changed, "it has changed since it was sent; send it again")

@@ -47,7 +47,7 @@ struct WaitingItem: Equatable {
     /// The request that offers the item.
     var request: PublishRequest {
         PublishRequest(
-            type: page == nil ? .content : .browsingWeb, title: title, userInfo: nil, webpageURL: page, team: nil,
+            type: content?.type ?? .browsingWeb, title: title, userInfo: nil, webpageURL: page, team: nil,
             requiredKeys: [], stream: content, recipient: device.hex, endsWhenAccepted: true, waiting: self)
     }
 
