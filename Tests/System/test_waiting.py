@@ -8,8 +8,9 @@ import subprocess
 
 from browsers import until
 from desk import received
-from harness import BIN, expect, main, test
+from harness import BIN, ROOT, expect, main, test
 from receiver import Receiver
+from user_manager import UserManager
 
 
 class Waiting(Receiver):
@@ -205,6 +206,40 @@ def resumed(stage):
     for name, content in contents.items():
         received(os.path.join(place, "40 files", name), content)
     desk.ended(deliver)
+
+
+@test("the unit runs while items wait, continues after an abnormal end, and ends when none is left")
+def unit(stage):
+    manager = UserManager(stage)
+    origin, _ = stage.daemon("origin"), stage.daemon("taker")
+    stage.join(origin, stage.daemons[-1])
+    home = origin.environment["HOME"]
+    with open(os.path.join(ROOT, "systemd", "handoff-deliver.service")) as file:
+        text = file.read().replace("%h", home).replace("RestartSec=5", "RestartSec=100ms")
+    program = f"{BIN}/handoffctl --socket {origin.socket}"
+    text = text.replace("ExecStart=handoffctl", f"Environment=HOME={home}\nExecStart={program}")
+    units = os.path.join(manager.folder, "systemd", "user")
+    os.makedirs(units, exist_ok=True)
+    with open(os.path.join(units, "handoff-deliver.service"), "w") as file:
+        file.write(text)
+    manager.call("daemon-reload")
+
+    def state():
+        return manager.call("show", "--property=ActiveState", "--value", "handoff-deliver.service").output.strip()
+
+    def offered():
+        return [line["id"] for line in origin.ctl("list", "--mine").lines]
+
+    expect(manager.call("start", "handoff-deliver.service").code == 0 and state() == "inactive", f"without items: {state()}")
+    origin.environment.update(manager.environment)
+    # send starts the service itself.
+    origin.ctl("send", "--wait", "taker", stage.file("a.pdf", "words"))
+    until("the offer", offered)
+    manager.call("kill", "--signal=KILL", "handoff-deliver.service")
+    until("no offer", lambda: not offered())
+    until("the offer again", offered)
+    origin.ctl("withdraw", offered()[0])
+    until("the end", lambda: state() == "inactive")
 
 
 if __name__ == "__main__":
