@@ -10,6 +10,9 @@ package struct ActivityType: Hashable, Sendable, TextValue {
     /// transfers the content.
     package static let content = ActivityType(checked: "dev.handoff1.content")
 
+    /// A text that a user sends to a device. The payload contains it.
+    package static let text = ActivityType(checked: "dev.handoff1.text")
+
     /// The page that a browser shows (`NSUserActivityTypeBrowsingWeb`). This type crosses teams.
     package static let browsingWeb = ActivityType(checked: "NSUserActivityTypeBrowsingWeb")
 

@@ -57,17 +57,20 @@ import Testing
         ("short", "short"), ("\n  \n first \nsecond", "first"),
         (String(repeating: "x", count: 61), String(repeating: "x", count: 60) + "…"),
     ])
-    func `a text is sent as content, and its beginning is the title`(text: String, title: String) throws {
+    func `a text is sent as the payload, and its beginning is the title`(text: String, title: String) throws {
         var published: JSONObject?
-        let publishing = daemon { [run] _ in run.context?.interrupt() }
+        let publishing = daemon {
+            $0.reply(AppEvent.continued(Sample.activityID(0xA1), by: Sample.origin).json, continues: true)
+        }
         let status = try run.run("send", "laptop", "--text", text) { call in
             if call.member == "Publish" { published = call.parameters["activity"]?.object }
             publishing(call)
         }
         #expect(status == .done)
         #expect(published?["title"] == .string(title) && published?["to"] == "laptop")
-        #expect(published?["type"] == .string(ActivityType.content.text))
-        #expect(published?["supportsContinuationStreams"] == true)
+        #expect(published?["type"] == "dev.handoff1.text")
+        #expect(published?["userInfo"] == .object(["text": .string(text)]))
+        #expect(published?["supportsContinuationStreams"] == nil)
     }
 
     @Test(arguments: [["laptop"], ["laptop", "--text", ""], ["laptop", "./a", "--text", "b", "--title", "c"]])

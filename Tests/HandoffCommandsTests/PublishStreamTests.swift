@@ -136,11 +136,12 @@ import Testing
         #expect(receivers.count { $0.failure?.reason == .busy } == 2)
     }
 
-    @Test func `a text is a file in memory that is not executable`() throws {
+    @Test func `a long text is a file in memory that is not executable`() throws {
         let receiver = SimulatedReceiver()
-        let status = try run.run("send", "laptop", "--text", "words, ü", "--json", answer: daemon([receiver]))
+        let text = "words, ü" + String(repeating: ".", count: 16_384)
+        let status = try run.run("send", "laptop", "--text", text, "--json", answer: daemon([receiver]))
         #expect(status == .done && receiver.succeeded)
-        #expect(receiver.content == Array("words, ü".utf8))
+        #expect(receiver.content == Array(text.utf8))
         #expect(receiver.header?.name == "Text.txt" && receiver.header?.kind == .file)
         #expect(receiver.header?.mode == 0o644)
     }
@@ -195,6 +196,42 @@ import Testing
         #expect(run.output.contains(": finished, 48.8 KiB; 1 entry is missing: control.socket: "))
         #expect(run.output.contains("; 1 entry is missing: control.socket: it is neither a file nor a folder"))
         #expect(run.diagnostics.contains("not everything was sent: 1 entry is missing"))
+    }
+
+    /// Writes files of one byte each, and returns their paths.
+    private func written(_ count: Int) throws -> [String] {
+        try (0..<count).map { number in
+            try run.test.folder.write(bytes: [UInt8(number)], to: "f\(number)")
+            return run.test.folder.file("f\(number)")
+        }
+    }
+
+    @Test func `more than 32 files are sent as one folder`() throws {
+        let receiver = SimulatedReceiver()
+        let files = try written(40)
+        var titles: [JSON?] = []
+        let answer = daemon([receiver])
+        let status = try run.run(["send", "laptop"] + files + ["--json"]) { call in
+            if call.member == "Publish" { titles.append(call.parameters["activity"]?.object?["title"]) }
+            answer(call)
+        }
+        #expect(status == .done && receiver.succeeded)
+        #expect(titles == ["40 files"])
+        #expect(receiver.header?.kind == .folder && receiver.header?.name == "40 files")
+        #expect(run.objects.last { $0["event"] == "stream" }?["bytes"] == 40)
+    }
+
+    @Test func `the files of a list are sent too, and an unreadable one fails before anything is offered`() throws {
+        let paths = try written(33)
+        try run.test.folder.write(bytes: Array(paths.joined(separator: "\0").utf8) + [0], to: "list")
+        let list = run.test.folder.file("list")
+        let receiver = SimulatedReceiver()
+        let words = ["send", "laptop", "--files0-from", list, "--json"]
+        #expect(try run.run(words, answer: daemon([receiver])) == .done)
+        #expect(receiver.header?.name == "33 files" && receiver.succeeded)
+        unlink(paths[7])
+        #expect(try run.run(words) == .failed)
+        #expect(run.diagnostics.contains("no such file"))
     }
 
     @Test func `a stream that no longer exists has its own failure`() throws {

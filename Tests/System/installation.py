@@ -49,10 +49,11 @@ INSTALLED = """
     usr/lib/systemd/user/handoffd-autostart.service usr/lib/systemd/user/handoffd.service
     usr/lib/systemd/user/handoffd.service.d/50-sandbox.conf usr/lib/systemd/user/handoffd.socket
     usr/lib/systemd/user/handoff-desktop.service usr/lib/systemd/user/handoff-desktop.socket
-    usr/lib/systemd/user/handoff-desktop.service.d/50-sandbox.conf
+    usr/lib/systemd/user/handoff-desktop.service.d/50-sandbox.conf usr/lib/systemd/user/handoff-deliver.service
     usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-symbolic.svg
     usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-offers-symbolic.svg
     usr/share/applications/handoffd.desktop usr/share/handoff/handlers.d/dev.handoff1.files.json
+    usr/share/handoff/handlers.d/dev.handoff1.text.json usr/lib/handoff/handoff-text
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl
     usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5

@@ -106,12 +106,12 @@ def units(stage):
         for name in names:
             path = os.path.join(place, name)
             with open(path) as file:
-                text = re.sub(r"(?m)^Exec(Start|Reload)=/usr/bin/handoff(d|-desktop)\b", r"Exec\1=/bin/true", file.read())
+                text = re.sub(r"(?m)^Exec(Start|Reload)=/usr/bin/handoff(d|-desktop|ctl)\b", r"Exec\1=/bin/true", file.read())
             with open(path, "w") as file:
                 file.write(text)
     os.rename(os.path.join(system, "handoffd@.service"), os.path.join(system, "handoffd@alice.service"))
     groups = (("--user", user, ("handoffd.service", "handoffd.socket", "handoffd-autostart.service",
-                                "handoff-desktop.service", "handoff-desktop.socket")),
+                                "handoff-desktop.service", "handoff-desktop.socket", "handoff-deliver.service")),
               ("--system", system, ("handoffd@alice.service",)))
     for manager, folder, names in groups:
         done = call("systemd-analyze", "--no-pager", "verify", "--man=no", manager,

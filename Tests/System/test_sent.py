@@ -5,36 +5,11 @@ Two daemons on loopback, a real bus, and a simulated notification server."""
 import os
 
 from browsers import until
-from desk import TYPE, Desk, downloads, received
+from desk import TYPE, received
 from harness import expect, main, test
-from notifications import NotificationServer, SessionBus
+from receiver import Receiver
 
 NAMES = ["a.pdf", "b.txt", "c.png"]
-
-
-class Receiver(Desk):
-    """A device that receives files, with a notification server, and another one that sends them."""
-
-    def __init__(self, stage):
-        bus = SessionBus(stage)
-        self.server = NotificationServer(bus)
-        super().__init__(stage, bus, log_level="debug")
-        self.daemon.extra |= {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}
-        self.played = self.app("editor", TYPE, name="Editor", types=[TYPE])
-        self.folder = downloads(self)
-        self.start()
-
-    def send(self, *names):
-        """Sends files by one command. Returns it."""
-        return self.origin.follow("send", "taker", *(self.stage.file(name, f"words of {name}") for name in names))
-
-    def prompt(self, summary):
-        """Waits until there is a prompt with this summary, whatever else is on the screen. Returns it."""
-        def found(_):
-            return [each for each in self.server.standing.values() if each["summary"] == summary]
-        self.server.wait(found, f"'{summary}'")
-        with self.server.changed:
-            return found(self.server)[0]
 
 
 @test("files sent together are one prompt in their order, no offer displaces it, and one choice saves all of them")
@@ -92,6 +67,26 @@ def waiting(stage):
     desk.daemon.start()
     desk.server.choose(desk.prompt("origin sent you a.pdf")["id"], "continue")
     expect(send.process.wait(30) == 0, f"the sender's command does not exit: {send.seen}")
+
+
+@test("more than 32 files are one prompt and one folder, with progress, and equal names are numbered")
+def together_as_one(stage):
+    desk = Receiver(stage)
+    paths = []
+    for folder in ("one", "two"):
+        os.mkdir(os.path.join(stage.folder, folder))
+        for number in range(250):
+            paths.append(stage.file(f"{folder}/f{number}", f"{folder} {number}"))
+    send = desk.origin.follow("send", "taker", *paths)
+    desk.server.choose(desk.prompt("origin sent you 500 files")["id"], "continue")
+    expect(send.process.wait(60) == 0, f"the sender's command does not exit: {send.seen}")
+    folder = os.path.join(desk.folder, "500 files")
+    expect(len(os.listdir(folder)) == 500, f"{len(os.listdir(folder))} files")
+    for name, words in (("f7", b"one 7"), ("f7 (2)", b"two 7")):
+        received(os.path.join(folder, name), words)
+    finished = [each for each in send.rest() if each.get("state") == "finished"]
+    size = sum(os.path.getsize(path) for path in paths)
+    expect(len(finished) == 1 and finished[0]["bytes"] == size, f"{finished}")
 
 
 if __name__ == "__main__":

@@ -60,6 +60,8 @@ package struct PublishCommand: Command {
                          has name, size, from; finished has bytes (of a folder those of its files), and missing if
                          entries of a folder were omitted; failed has reason, message: a device fetches the content of
                          --stream or a document
+              progress   id, stream, device, sent, total: about once a second, the bytes of the files sent so far, and of
+                         all files (null if a folder is sent)
             """,
         example: "handoffctl publish com.example.editing --title Draft --user-info '{\"page\": 3}'")
 
@@ -105,6 +107,8 @@ struct PublishRequest {
     let recipient: String?
     /// True to end once a device has accepted the activity and received all of its content.
     let endsWhenAccepted: Bool
+    /// The item that waits for its device; nil for an activity that ends with the command.
+    var waiting: WaitingItem?
 
     /// Returns the activity as sent to the daemon. It requests saves, so that its current state is
     /// sent when it is continued.
@@ -116,7 +120,11 @@ struct PublishRequest {
         description.team = team
         description.to = recipient
         if !requiredKeys.isEmpty { description.requiredUserInfoKeys = requiredKeys }
-        if stream != nil { description.supportsContinuationStreams = true }
+        if let text = stream?.payloadText {
+            description.userInfo = ["text": .string(text)]
+        } else if stream != nil {
+            description.supportsContinuationStreams = true
+        }
         description.needsSave = true
         // The activity ends with the command.
         description.expirationDate = ActivityDescription.neverExpires
@@ -163,7 +171,7 @@ final class PublishSession {
     private var wasOffered = false
     private var isEnding = false
     private var isOver = false
-    /// Set if the user of the other device declined.
+    /// The reason if the offer ended without being accepted.
     private var refusal: CommandFailure?
     private var lastAdvice: String?
     private var hasReportedReach = false
@@ -184,8 +192,8 @@ final class PublishSession {
         self.reportsObstacles = reportsObstacles
         self.onEnd = onEnd
         userInfo = try request.userInfo?.read()
-        let mayStream = request.stream != nil || userInfo != nil
-        streams = mayStream ? try PublishedStreams(request.stream, context) : nil
+        let mayStream = request.stream.map { $0.payloadText == nil } ?? (userInfo != nil)
+        streams = mayStream ? try PublishedStreams(request.stream, request.waiting?.contentID, context) : nil
     }
 
     /// Must be called once, before the first report.
@@ -195,9 +203,14 @@ final class PublishSession {
                 "advice: '\(VisibleText.escape(request.type.text))' is used as an activity type. Types are usually "
                     + "named like a reversed domain, such as com.example.editing")
         }
-        streams?.onEvent = { [unowned self] activity, text, fields in
-            show("stream", activity, text, fields: fields)
+        streams?.onEvent = { [unowned self] event, activity, text, fields in
+            show(event, activity, text, fields: fields)
             if request.endsWhenAccepted, fields["state"] == "finished" { end() }
+            // The content cannot be sent to a later attempt either.
+            if request.waiting != nil, let failure = streams?.sourceFailure {
+                refusal = .transfer(failure)
+                end()
+            }
         }
         streams?.documentPath = { [unowned self] in documents.path($0) }
     }
@@ -224,7 +237,13 @@ final class PublishSession {
             description.title = "\(shown) (contains a repository)"
         }
         attachment.publishAsCurrent(description) { [weak self] result in
-            guard let self, let published = attachment.accept(result) else { return }
+            guard let self else { return }
+            if case .failure(.refused(let reason)) = result, reason.kind == "InvalidActivity" {
+                // For example, the device is no longer in the account.
+                refusal = CommandFailure(.refused(reason))
+                return finish()
+            }
+            guard let published = attachment.accept(result) else { return }
             offer = (session, published.id)
             wasOffered = true
             advise(published.advice)
@@ -312,7 +331,9 @@ final class PublishSession {
         case .stream(offer.activity, let stream, let device, let resource):
             streams?.serve(stream, resource, of: offer.activity, to: device)
         case .withdrawn(offer.activity):
-            if !isEnding { context.fail(.withdrawn()) }
+            guard !isEnding else { return }
+            refusal = .withdrawn()
+            finish()
         case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .declined, .stream,
             .withdrawn:
             break

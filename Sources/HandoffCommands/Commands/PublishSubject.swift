@@ -79,6 +79,9 @@ enum PublishSubject: Equatable {
 
     var content: String? { if case .content(let path) = self { path } else { nil } }
 
+    /// True for a file or folder that can be opened again.
+    var isFile: Bool { content.map { $0 != "-" } ?? false }
+
     /// The default title: the URL, or the name of the file.
     var title: String? {
         switch self {

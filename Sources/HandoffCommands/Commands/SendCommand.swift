@@ -1,70 +1,125 @@
 import HandoffClient
 import HandoffControl
+import HandoffJSON
 import HandoffModel
+import HandoffTransfer
 package import LoopIO
 
 /// `send`: offers pages or files to one device until it has accepted them.
 package struct SendCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["send"], operands: [.one(.otherDevice), .several(.item, 0...32)],
+        words: ["send"], operands: [.one(.otherDevice), .several(.item, 0...maxOperands)],
         summary: "send pages, files, folders or text to one of your devices",
         options: [
-            OptionSpecification("--text", .value("TEXT"), "send this text as the file Text.txt"),
+            OptionSpecification("--text", .value("TEXT"), "send this text, to be copied there"),
             OptionSpecification("--title", .value("TEXT"), "the title shown on the device, if one item is sent"),
+            OptionSpecification(
+                "--files0-from", .value(.fileOrStream), "also send the files in this list, each path followed by a NUL"),
+            OptionSpecification("--wait", .flag, "keep the items until they are accepted or withdrawn, and exit"),
         ],
         details: """
-            Sends up to 32 items to a device, given by its name or an id prefix. Only that device is notified: it shows
-            a notification ('desk sent you report.pdf') and lists the items in its list. Nothing is transferred until
+            Sends items to a device, given by its name or an id prefix. Only that device is notified: it shows a
+            notification ('desk sent you report.pdf') and lists the items in its list. Nothing is transferred until
             its user accepts an item. A page then opens in the browser. A file is saved in the downloads folder, or in
             FOLDER with 'handoffctl continue --output FOLDER'. Several items share one notification, in their order.
             Each is a separate activity, which handoffctl continue can continue individually. If the device is offline
             or asleep, a message on standard error reports this, and the items are offered once it is online, for as
             long as the command runs.
 
+            If there are more than 32 items, all files and folders are sent together as one folder, such as '500
+            files', which is accepted and resumed as one. Files with the same name are numbered. A file that cannot be
+            read any more when it is sent is omitted and reported on both devices.
+
             Exits with status 0 when all items were accepted and all streamed content was received, or with 1 and the
             error Declined if the user there chose 'Dismiss'. Ctrl-C withdraws the rest.
 
-            The beginning of a text is used as its title. Other users of this machine can read arguments: send a secret
-            from standard input with '-', which shows no title.
+            With --wait the command exits, and handoff-deliver.service offers the items until they are accepted,
+            declined or withdrawn, also after the next login ('handoffctl deliver'). handoffctl list --mine shows them.
+            At most 64 items can wait. The paths of files are kept, not their contents: a file that has changed when
+            it is accepted is not sent, and both devices report this.
 
-            With --json: the events of handoffctl publish.
+            The beginning of a text is used as its title. Choosing 'Copy' in the notification copies the text, and shows
+            it in a window. A text of more than 16 KiB is sent as the file Text.txt. Other users of this machine can
+            read arguments: send a secret from standard input with '-', which shows no title.
+
+            With --json: the events of handoffctl publish. There is one published for each activity, in the order of
+            the items. With --wait: waiting (title, device, deviceName) for each.
             """,
         example: "handoffctl send laptop ./report.pdf")
+
+    /// The maximum number of items, besides a text, that are separate activities.
+    private static let maxSeparate = 32
+    static let maxOperands = 1_000_000
+    /// The maximum size of the list of files, in bytes.
+    private static let maxList = 1 << 28
 
     /// The maximum number of characters of a text that are used as its title.
     private static let maxTitle = 60
 
-    private let requests: [PublishRequest]
+    private let device: String
+    private let title: String?
+    private let text: String?
+    private let items: [PublishSubject]
+    /// The file with more paths, if any.
+    private let list: String?
+    private let waits: Bool
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
-        let device = try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE")
-        let title = arguments.value("--title")
+        device = try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE")
+        title = arguments.value("--title")
         let texts = arguments.operands.dropFirst()
-        let message = arguments.value("--text")
-        let count = texts.count + (message == nil ? 0 : 1)
-        if count == 0 { throw .missingOperand(Self.specification) }
-        if title != nil, count > 1 { throw .conflict("--title", "several items", command: command) }
-        if texts.count(where: { $0 == "-" }) > 1 { throw .conflict("-", "another -", command: command) }
-        var requests: [PublishRequest] = []
-        if let message {
-            let text = try ArgumentValue.text(message, option: "--text")
-            requests.append(
-                PublishRequest(
-                    type: .content, title: title ?? Self.beginning(of: text), userInfo: nil, webpageURL: nil, team: nil,
-                    requiredKeys: [], stream: .text(text), recipient: device, endsWhenAccepted: true))
+        list = arguments.value("--files0-from")
+        text = try arguments.value("--text").map { (text) throws(UsageError) in
+            try ArgumentValue.text(text, option: "--text")
         }
-        for text in texts {
-            let subject = try PublishSubject(
+        if let list { _ = try ArgumentValue.text(list, option: "--files0-from") }
+        let count = texts.count + (text == nil ? 0 : 1)
+        if count == 0, list == nil { throw .missingOperand(Self.specification) }
+        let inputs = texts.count { $0 == "-" } + (list == "-" ? 1 : 0)
+        waits = arguments.has("--wait")
+        if waits, texts.contains("-") { throw .conflict("--wait", "-", command: command) }
+        if inputs > 1 { throw .conflict("-", "another -", command: command) }
+        items = try texts.map { (text) throws(UsageError) in
+            try PublishSubject(
                 try ArgumentValue.text(text, option: "item to send"), mayBeActivity: false, command: command)
+        }
+        _ = try requests(listed: [])
+    }
+
+    /// Returns a request for each activity.
+    /// - Parameter listed: more paths.
+    private func requests(listed: [String]) throws(UsageError) -> [PublishRequest] {
+        var requests: [PublishRequest] = []
+        func add(_ type: ActivityType, _ shown: String?, page: String? = nil, _ stream: PublishedContent?) {
             requests.append(
                 PublishRequest(
-                    type: subject.type, title: title ?? subject.title, userInfo: nil, webpageURL: subject.page,
-                    team: nil,
-                    requiredKeys: [], stream: subject.content.map { .path($0) }, recipient: device,
-                    endsWhenAccepted: true))
+                    type: type, title: title ?? shown, userInfo: nil, webpageURL: page, team: nil, requiredKeys: [],
+                    stream: stream, recipient: device, endsWhenAccepted: true))
         }
-        self.requests = requests
+        if let text {
+            let content = PublishedContent.text(text)
+            add(content.type, Self.beginning(of: text), content)
+        }
+        let items = self.items + listed.map { .content($0) }
+        let isTogether = items.count > Self.maxSeparate
+        for item in items where !isTogether || !item.isFile {
+            add(item.type, item.title, page: item.page, item.content.map { .path($0) })
+        }
+        let paths = isTogether ? items.filter(\.isFile).compactMap(\.content) : []
+        if !paths.isEmpty {
+            let name = "\(paths.count) \(paths.contains(where: FolderListing.isFolder) ? "items" : "files")"
+            add(.content, name, .paths(paths, name: name))
+        }
+        if title != nil, requests.count > 1 {
+            throw .conflict("--title", "several items", command: Self.specification.name)
+        }
+        guard requests.count - (text == nil ? 0 : 1) <= Self.maxSeparate else {
+            throw .malformed(
+                "items", why: "at most \(Self.maxSeparate) pages can be sent together", command: Self.specification.name
+            )
+        }
+        return requests
     }
 
     /// Returns the first non-blank line of a text, truncated to the length of a title.
@@ -76,11 +131,84 @@ package struct SendCommand: Command {
 
     package func run(in context: CommandContext) {
         do throws(CommandFailure) {
+            let requests = try self.requests(in: context)
+            if waits { return keep(requests, in: context) }
             let session = try SendSession(requests, context)
             context.keep(session)
             session.start()
         } catch {
             context.fail(error)
+        }
+    }
+
+    /// Stores the requests, and starts the service that offers them.
+    private func keep(_ requests: [PublishRequest], in context: CommandContext) {
+        context.withDevices { [device] (_, devices) throws(CommandFailure) in
+            let recipient = try DeviceChoice.find(device, in: devices)
+            guard !recipient.isSelf else { throw .noSuchDevice(device) }
+            let items = try requests.map { (request) throws(CommandFailure) in
+                try WaitingItem(request, to: recipient.id)
+            }
+            try WaitingFolder().add(items)
+            let name = DeviceText(devices).label(recipient.id)
+            for item in items {
+                context.show(
+                    [
+                        "event": "waiting", "title": item.title.map { .string($0) } ?? .null,
+                        "device": .string(recipient.id.hex), "deviceName": .string(recipient.name),
+                    ], or: "waiting    \(VisibleText.escape(item.title ?? "an item")) for \(name)")
+            }
+            Self.startService(in: context)
+        }
+    }
+
+    private static func startService(in context: CommandContext) {
+        let service = "handoff-deliver.service"
+        func ended(_ status: Int32) {
+            if status != 0 {
+                context.note("\(service) cannot be started", remedy: "offer the items with: handoffctl deliver")
+            }
+            context.finish(.done)
+        }
+        do throws(Errno) {
+            // Does nothing if it is running: it watches the folder.
+            let command = try ShellCommand(
+                "systemctl --user --no-block start \(service) 2>/dev/null", input: [], output: .standardError)
+            try command.wait(on: context.loop, ended)
+        } catch {
+            ended(-1)
+        }
+    }
+
+    private func requests(in context: CommandContext) throws(CommandFailure) -> [PublishRequest] {
+        let listed = try list.map { (list) throws(CommandFailure) in try Self.paths(in: list) } ?? []
+        let requests: [PublishRequest]
+        do throws(UsageError) {
+            requests = try self.requests(listed: listed)
+        } catch {
+            throw CommandFailure(error)
+        }
+        guard !requests.isEmpty else { throw .file("send the files in", list ?? "", why: "it contains no path") }
+        for case .paths(let paths, _)? in requests.map(\.stream) {
+            do throws(TransferFailure) {
+                // Only a file that disappears later is omitted.
+                for path in paths { _ = try SourceFile(path) }
+            } catch {
+                throw .transfer(error)
+            }
+        }
+        return requests
+    }
+
+    /// Returns the paths in a list, each of which is followed by a NUL, or `-` for standard input.
+    private static func paths(in list: String) throws(CommandFailure) -> [String] {
+        do throws(Errno) {
+            let file =
+                list == "-"
+                ? try LocalFile.readStandardInput(limit: maxList) : try LocalFile.read(list, limit: maxList)
+            return file.bytes.split(separator: 0).map { String(systemBytes: $0) }
+        } catch {
+            throw .file("read", list, why: "\(error)")
         }
     }
 }

@@ -5,8 +5,12 @@ import HandoffModel
 
 /// Formats a continued activity with its payload.
 enum ContinuedText {
-    /// Returns the fields, then the payload, as complete lines.
+    /// Returns the fields, then the payload, as complete lines. Of a sent text, returns only the text.
     static func text(_ activity: ContinuedActivity) -> String {
+        if activity.type == .text, let text = activity.userInfo["text"]?.string {
+            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+            return lines.map { VisibleText.escape(String($0)) + "\n" }.joined()
+        }
         var fields: [(label: String, value: String)] = []
         func add(_ label: String, _ value: String?) {
             if let value, !value.isEmpty { fields.append((label, VisibleText.escape(value))) }

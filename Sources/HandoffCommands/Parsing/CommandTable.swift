@@ -30,7 +30,7 @@ package struct CommandTable: Sendable {
         NetworkListCommand.self, NetworkTrustCommand.self, NetworkForgetCommand.self,
         PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, OpenCommand.self,
         HandleCommand.self,
-        SendCommand.self, WithdrawCommand.self, DocumentCommand.self,
+        SendCommand.self, DeliverCommand.self, WithdrawCommand.self, DocumentCommand.self,
         AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self, AppMuteCommand.self, AppUnmuteCommand.self,
         PauseCommand.self, ResumeCommand.self, AdvertiseCommand.self, ReceiveCommand.self,
         DoctorCommand.self, WhyCommand.self, LogCommand.self,

@@ -13,8 +13,23 @@ enum PublishedContent: Equatable {
 
     /// A file or folder, by its path, or `-` for standard input.
     case path(String)
+    /// Several files and folders, by their paths, as one folder with this name.
+    case paths([String], name: String)
     /// A text.
     case text(String)
+
+    /// The maximum size of a text that is sent as the payload of an activity, in bytes. A longer one
+    /// is sent as a file.
+    static let maxText = 16_384
+
+    /// The text that is sent as the payload instead of a stream; nil for other content.
+    var payloadText: String? {
+        guard case .text(let text) = self, text.utf8.count <= Self.maxText else { return nil }
+        return text
+    }
+
+    /// The type of the activity that sends it.
+    var type: ActivityType { payloadText == nil ? .content : .text }
 
     /// True if it can be read only once.
     var isInput: Bool { self == .path("-") }
@@ -24,6 +39,7 @@ enum PublishedContent: Equatable {
     func open() throws(TransferFailure) -> SourceFile {
         switch self {
         case .path(let path): try SourceFile(path)
+        case .paths(let paths, let name): try SourceFile(entriesAt: paths, name: name)
         case .text(let text): try SourceFile(content: Array(text.utf8), name: Self.textName)
         }
     }
@@ -53,13 +69,15 @@ final class PublishedStreams {
         var progress: Int?
     }
 
-    /// Called for each event with the activity, a text, and fields.
-    var onEvent: ((ActivityID, String, JSONObject) -> Void)?
+    /// Called for each event with its name, the activity, a text, and fields.
+    var onEvent: ((String, ActivityID, String, JSONObject) -> Void)?
     /// Returns the path of the document offered under a number; nil for an unknown number.
     var documentPath: ((Int) -> String?)?
 
     /// The parts of the content that a device did not receive.
     private(set) var omissions = TransferOmissions.none
+    /// The failure after which the content can no longer be sent: it was deleted or has changed.
+    private(set) var sourceFailure: TransferFailure?
     /// True if the content is a folder that contains repositories.
     let hasRepository: Bool
 
@@ -67,20 +85,30 @@ final class PublishedStreams {
     private static let maxStreamsPerDevice = 16
 
     private let content: PublishedContent?
+    /// The id of the content if only that version of it may be sent.
+    private let expected: TransferID?
     private let context: CommandContext
-    private let status: TransferStatus
+    private lazy var status = TransferStatus(
+        context, verb: "sending", tick: context.json ? { [unowned self] in reportProgress() } : nil)
     private var input = Input.untouched
     private var servings: [StreamID: Serving] = [:]
 
-    /// - Parameter content: nil to serve only documents.
+    /// - Parameters:
+    ///   - content: nil to serve only documents.
+    ///   - expected: the id of the content if only that version of it may be sent.
     /// - Throws: `CommandFailure` if the content cannot be streamed.
-    init(_ content: PublishedContent?, _ context: CommandContext) throws(CommandFailure) {
+    init(
+        _ content: PublishedContent?, _ expected: TransferID?, _ context: CommandContext
+    ) throws(CommandFailure) {
         self.content = content
+        self.expected = expected
         self.context = context
-        status = TransferStatus(context, verb: "sending")
         do throws(TransferFailure) {
             // Open it briefly, so that errors are reported before anything is offered.
-            hasRepository = try content?.open().header.hasRepository ?? false
+            hasRepository =
+                try content.map { (content) throws(TransferFailure) in
+                    try Self.open(content, expected).header.hasRepository
+                } ?? false
         } catch {
             throw .transfer(error)
         }
@@ -137,6 +165,15 @@ final class PublishedStreams {
         }
     }
 
+    private static func open(_ content: PublishedContent, _ expected: TransferID?) throws(TransferFailure) -> SourceFile
+    {
+        let source = try content.open()
+        guard expected == nil || source.header.id == expected else {
+            throw TransferFailure.shared(.changed, "it has changed since it was sent; send it again")
+        }
+        return source
+    }
+
     /// Opens a document by the number in the resource, never by a path from outside.
     private func open(_ resource: StreamResource) throws(TransferFailure) -> SourceFile {
         guard let path = DocumentResource.number(resource).flatMap({ documentPath?($0) }) else {
@@ -148,7 +185,14 @@ final class PublishedStreams {
 
     private func openContent(for id: StreamID) throws(TransferFailure) -> SourceFile {
         guard let content else { throw TransferFailure(.unsupported, "this activity has streams only for documents") }
-        guard content.isInput else { return try content.open() }
+        guard content.isInput else {
+            do throws(TransferFailure) {
+                return try Self.open(content, expected)
+            } catch {
+                sourceFailure = error
+                throw error
+            }
+        }
         switch input {
         case .untouched:
             input = .offered
@@ -164,7 +208,9 @@ final class PublishedStreams {
         guard let serving = servings[id] else { return }
         switch event {
         case .begun(let offset): begun(id, serving, offset)
-        case .moved(let position): if let progress = serving.progress { status.moved(progress, to: position) }
+        case .moved:
+            guard let progress = serving.progress, let transfer = serving.transfer else { return }
+            status.moved(progress, to: transfer.contentBytes)
         case .note(let text):
             status.clear()
             context.note(text)
@@ -173,9 +219,10 @@ final class PublishedStreams {
     }
 
     private func begun(_ id: StreamID, _ serving: Serving, _ offset: Int64) {
-        guard let header = serving.transfer?.source.header else { return }
+        guard let source = serving.transfer?.source else { return }
+        let header = source.header
         if serving.isInput { input = .consumed }
-        servings[id]?.progress = status.begin(TransferStatus.Progress(position: offset, size: header.size))
+        servings[id]?.progress = status.begin(TransferStatus.Progress(position: offset, size: source.total))
         let from = offset > 0 ? ", resuming at \(ByteText.text(offset))" : ""
         let fields: JSONObject = [
             "name": header.name.map { .string($0) } ?? .null, "size": header.size.map { .integer($0) } ?? .null,
@@ -189,6 +236,9 @@ final class PublishedStreams {
         if serving.isInput, case .offered = input { input = .untouched }
         if let progress = serving.progress { status.end(progress) }
         if let failure {
+            // A folder can be sent again.
+            let isFile = serving.transfer?.source.header.kind == .file
+            if isFile, !failure.isReported, failure.reason == .changed { sourceFailure = failure }
             let fields: JSONObject = [
                 "reason": .string(failure.reason.rawValue), "message": .string(failure.description),
             ]
@@ -212,6 +262,18 @@ final class PublishedStreams {
         ]
         for field in fields { all[field.key] = field.value }
         let name = DeviceText.label(device.deviceName, device.device)
-        onEvent?(serving.activity, "to \(name): \(text)", all)
+        onEvent?("stream", serving.activity, "to \(name): \(text)", all)
+    }
+
+    private func reportProgress() {
+        for (id, serving) in servings {
+            guard serving.progress != nil, let transfer = serving.transfer else { continue }
+            let fields: JSONObject = [
+                "stream": .string(id.hex), "device": .string(serving.device.device.hex),
+                "sent": .integer(transfer.contentBytes),
+                "total": transfer.source.total.map { .integer($0) } ?? .null,
+            ]
+            onEvent?("progress", serving.activity, "", fields)
+        }
     }
 }

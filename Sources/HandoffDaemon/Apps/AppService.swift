@@ -128,6 +128,18 @@ final class AppService {
         core?.streams.activityWithdrawn(id)
     }
 
+    /// Ends the activities that were sent to devices that are no longer in the account, and notifies
+    /// their publishers.
+    func accountChanged(live: Set<DeviceID>) {
+        for activity in store.all {
+            guard let recipient = activity.recipient, !live.contains(recipient),
+                let effects = try? store.withdraw(activity.id)
+            else { continue }
+            log.notice("Withdrew an activity that was sent to a removed device", ["device": recipient.short])
+            apply(effects)
+        }
+    }
+
     /// The wall clock in seconds since 2001-01-01 UTC, the epoch of the dates of activities.
     private var appleSeconds: Double { wallClock.secondsSince1970 - 978_307_200 }
 
@@ -282,7 +294,7 @@ final class AppService {
         _ description: ActivityDescription, as session: AppSession, needsSave: Bool
     ) throws -> (ActivityID, advice: String?) {
         let content = try description.content(sessionTeam: session.team).withoutLocalPaths
-        let recipient = try description.to.map { try self.recipient($0) }
+        let recipient = try description.to.map { try self.recipient($0, in: session) }
         let bytes = try content.validate(origin: session.origin, maxPayload: Limits.payloadMaximum)
         let id = Self.newActivityID()
         apply(
@@ -294,8 +306,9 @@ final class AppService {
     }
 
     /// The device that an activity is sent to. Never nil, because nil would offer it to all.
-    private func recipient(_ text: String) throws -> DeviceID {
-        guard let core else { throw ActivityError.invalid(field: "to", message: "the daemon is stopping") }
+    private func recipient(_ text: String, in session: AppSession) throws -> DeviceID {
+        // While the daemon stops, the publisher must not take this for a refusal of the activity.
+        guard let core else { throw CallError.noSuchSession(session.id) }
         return try core.recipient(text)
     }
 

@@ -16,6 +16,7 @@ extension DaemonCore {
         peers.accountChanged(from: former, to: present) { members in
             broker.accountChanged(live: members)
             streams.accountChanged(live: members)
+            apps.accountChanged(live: members)
         }
         accountFiles.accountChanged(snapshot)
         contact.accountChanged(present.accountID)

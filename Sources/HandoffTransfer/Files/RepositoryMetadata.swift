@@ -120,18 +120,39 @@ struct RepositoryMetadata {
         return isFound(in: folder, depth: 0, &left)
     }
 
+    /// Returns true if files and folders to be sent together are, or contain, repositories.
+    /// - Parameter folder: the folder that relative paths are relative to.
+    static func isFound(in entries: [SourceEntry], of folder: Int32) -> Bool {
+        if isRepository(entries.map(\.name)) { return true }
+        var left = maxEntries
+        return entries.contains { entry in
+            entry.size == nil && isFound(below: entry.path.systemPath, of: folder, O_DIRECTORY, depth: 0, &left)
+        }
+    }
+
     private static func isFound(in folder: Int32, depth: Int, _ left: inout Int) -> Bool {
         // A file that cannot be read is not sent either.
         guard depth < maxDepth, left > 0, let names = try? FolderTree.names(in: folder) else { return false }
-        let folded = Set(names.compactMap { self.folded($0.dropLast().map { UInt8(bitPattern: $0) }) })
-        if !folded.isDisjoint(with: markers) || isBare(folded) { return true }
+        if isRepository(names.map { $0.dropLast().map { UInt8(bitPattern: $0) } }) { return true }
         left -= names.count
-        for name in names {
-            let flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC
-            guard let number = try? SystemCall.retrying({ openat(folder, name, flags) }) else { continue }
-            let inner = Descriptor(owning: number)
-            if isFound(in: inner.raw, depth: depth + 1, &left) { return true }
+        for name in names where isFound(below: name, of: folder, O_DIRECTORY | O_NOFOLLOW, depth: depth + 1, &left) {
+            return true
         }
         return false
+    }
+
+    private static func isFound(
+        below name: [CChar], of folder: Int32, _ flags: Int32, depth: Int, _ left: inout Int
+    ) -> Bool {
+        guard let number = try? SystemCall.retrying({ openat(folder, name, O_RDONLY | O_CLOEXEC | flags) }) else {
+            return false
+        }
+        let inner = Descriptor(owning: number)
+        return isFound(in: inner.raw, depth: depth, &left)
+    }
+
+    private static func isRepository(_ names: [[UInt8]]) -> Bool {
+        let folded = Set(names.compactMap(self.folded))
+        return !folded.isDisjoint(with: markers) || isBare(folded)
     }
 }

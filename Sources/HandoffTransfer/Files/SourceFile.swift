@@ -3,16 +3,21 @@ import Glibc
 import HandoffModel
 import LoopIO
 
-/// The source of one transfer: a file, a folder or standard input. It is opened on creation, so
-/// each transfer needs its own.
+/// The source of one transfer: a file, a folder, several of them, or standard input. It is opened on
+/// creation, so each transfer needs its own.
 package final class SourceFile: Sendable {
     /// The description sent to the receiver.
     package let header: TransferHeader
     /// The path as the user gave it, for messages, which the receiver may get.
     let path: String
 
+    /// Bytes of all files together; nil if unknown.
+    package let total: Int64?
+
     private let descriptor: Descriptor
     private let state: FileState
+    /// The files and folders to send as one folder; nil for a single source.
+    private let entries: [SourceEntry]?
     /// True for standard input, which other code reads.
     private let isInput: Bool
 
@@ -27,6 +32,7 @@ package final class SourceFile: Sendable {
             throw TransferFailure(.name, "cannot send \(VisibleText.escape(path)) under a name of more than 255 bytes")
         }
         isInput = path == "-"
+        entries = nil
         self.path = isInput ? "standard input" : VisibleText.escape(shown ?? path)
         do throws(Errno) {
             descriptor = Descriptor(
@@ -48,6 +54,33 @@ package final class SourceFile: Sendable {
         }
         if header.kind == .folder { header.hasRepository = RepositoryMetadata.isFound(in: descriptor.raw) }
         self.header = header
+        total = header.size
+    }
+
+    /// Creates a folder that contains several files and folders, which are opened when they are
+    /// sent. Those that cannot be opened then are omitted. Links are followed.
+    /// - Parameter name: the name of the folder sent to the receiver.
+    package init(entriesAt paths: [String], name: String) throws(TransferFailure) {
+        path = VisibleText.escape(name)
+        isInput = false
+        do throws(Errno) {
+            // Relative paths stay relative to this folder.
+            descriptor = Descriptor(
+                owning: try SystemCall.retrying { open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC) })
+            state = try FileState(of: descriptor.raw)
+        } catch {
+            throw .system("cannot send \(path)", error)
+        }
+        let entries = SourceEntry.entries(of: paths)
+        self.entries = entries
+        let folder = FolderListing.target(ofLink: "/proc/self/cwd") ?? ""
+        guard var header = TransferHeader(kind: .folder, name: name, id: SourceEntry.id(entries, in: folder)) else {
+            throw TransferFailure(.name, "cannot send \(path) under a name of more than 255 bytes")
+        }
+        header.hasRepository = RepositoryMetadata.isFound(in: entries, of: descriptor.raw)
+        self.header = header
+        let sizes = entries.compactMap(\.size)
+        total = sizes.count == entries.count ? sizes.reduce(0) { $0 &+ $1 } : nil
     }
 
     /// Creates a file in memory with the given content.
@@ -56,6 +89,7 @@ package final class SourceFile: Sendable {
     package init(content: [UInt8], name: String) throws(TransferFailure) {
         path = VisibleText.escape(name)
         isInput = false
+        entries = nil
         do throws(Errno) {
             descriptor = Descriptor(
                 owning: try SystemCall.retrying {
@@ -69,6 +103,7 @@ package final class SourceFile: Sendable {
             throw TransferFailure(.unreadable, "cannot send \(path): it is not a file")
         }
         self.header = header
+        total = header.size
     }
 
     /// The descriptor, to pass to the daemon after `seek`, or to read standard input. Valid as long
@@ -113,7 +148,9 @@ package final class SourceFile: Sendable {
         behind beginning: FolderArchive.Beginning = .init()
     ) throws(TransferFailure) -> FolderArchive {
         do throws(Errno) {
-            return FolderArchive(TarWriter(try descriptor.duplicate(), path: path), after: beginning)
+            let folder = try descriptor.duplicate()
+            guard let entries else { return FolderArchive(TarWriter(folder, path: path), after: beginning) }
+            return FolderArchive(TarWriter(entries, in: folder, name: path), after: beginning)
         } catch {
             throw .system("cannot send \(path)", error)
         }
@@ -121,12 +158,15 @@ package final class SourceFile: Sendable {
 
     /// Returns the name of a file or folder from its path. `.` and `..` are resolved.
     /// - Returns: nil for the root folder.
-    package static func name(of path: String) -> String? {
+    package static func name(of path: String) -> String? { systemName(of: path)?.systemTextRepaired }
+
+    /// Returns the name as system text.
+    static func systemName(of path: String) -> String? {
         let last = path.utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
-        if let last, last != ".", last != ".." { return last.systemTextRepaired }
+        if let last, last != ".", last != ".." { return last }
         guard let resolved = realpath(path.systemPath, nil) else { return nil }
         defer { free(resolved) }
-        return String(cString: resolved).utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
+        return String(systemPath: resolved).utf8.split(separator: UInt8(ascii: "/")).last.map { String(Substring($0)) }
     }
 
     /// Throws if the file has changed since it was opened. Call it once everything has been sent

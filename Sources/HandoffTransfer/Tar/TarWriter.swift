@@ -8,6 +8,9 @@ import LoopIO
 /// Folders are opened by name, relative to their parent, and links are never followed. Nothing
 /// outside is read. Entries are sorted by name, and each folder precedes its content. Not to be
 /// used by two threads concurrently.
+///
+/// Instead of the content of one folder, the archive can contain files and folders of several
+/// folders (`SourceEntry`). Only the paths of these are followed if they are links.
 package final class TarWriter {
     /// A folder whose content is being written.
     private struct Level {
@@ -26,14 +29,18 @@ package final class TarWriter {
 
     private let top: String
     private var levels: [Level] = []
+    /// The folder, until it has been entered.
     private var root: SharedDescriptor?
+    /// The files and folders to write instead of the content of one folder, in reverse order.
+    private var entries: [SourceEntry] = []
+    private let workingFolder: SharedDescriptor?
     private var state = State.walking
     private var notes: [String] = []
     private var skipped = 0
     /// The entries omitted so far.
     private(set) var omissions = TransferOmissions.none
 
-    /// Total size of the files started so far.
+    /// Bytes of the files read so far.
     private(set) var contentBytes: Int64 = 0
 
     /// The maximum size of a file that is read into memory because its size must be known in
@@ -47,7 +54,18 @@ package final class TarWriter {
     /// - Parameter path: for messages.
     init(_ folder: consuming Descriptor, path: String) {
         root = SharedDescriptor(folder)
+        workingFolder = nil
         top = path
+    }
+
+    /// Creates a writer for several files and folders.
+    /// - Parameters:
+    ///   - folder: the folder that relative paths are relative to.
+    ///   - name: the name of all entries together, for messages.
+    init(_ entries: [SourceEntry], in folder: consuming Descriptor, name: String) {
+        self.entries = entries.reversed()
+        workingFolder = SharedDescriptor(folder)
+        top = name
     }
 
     /// Returns notes for the user about entries omitted since the last call, at most a hundred
@@ -75,10 +93,14 @@ package final class TarWriter {
             } else if let last = levels.indices.last {
                 // Removed before the level is copied. Otherwise each removal would copy all names.
                 if let name = levels[last].names.popLast() {
-                    try write(name, in: levels[last], to: &output)
+                    let components = levels[last].components + [name.dropLast().map { UInt8(bitPattern: $0) }]
+                    try write(name, as: components, in: levels[last].folder.raw, to: &output)
                 } else {
                     levels.removeLast()
                 }
+            } else if let workingFolder, let entry = entries.popLast() {
+                let folder = workingFolder.raw
+                try write(entry.path.systemPath, as: [entry.name], in: folder, isLinkFollowed: true, to: &output)
             } else {
                 output += [UInt8](repeating: 0, count: 2 * TarBlock.size)
                 state = .ended
@@ -87,9 +109,10 @@ package final class TarWriter {
         return output.isEmpty ? nil : output
     }
 
-    private func write(_ name: [CChar], in level: Level, to output: inout [UInt8]) throws(TransferFailure) {
-        let bytes = name.dropLast().map { UInt8(bitPattern: $0) }
-        let components = level.components + [bytes]
+    private func write(
+        _ name: [CChar], as components: [[UInt8]], in folder: Int32, isLinkFollowed: Bool = false,
+        to output: inout [UInt8]
+    ) throws(TransferFailure) {
         let length = components.reduce(components.count) { $0 + $1.count }
         guard components.count <= TarLimits.depth, length <= TarLimits.path else {
             return skip(components, "its path is too long")
@@ -97,15 +120,14 @@ package final class TarWriter {
         let opened: SharedDescriptor
         let file: FileState
         do throws(Errno) {
-            let folder = level.folder.raw
             var status = stat()
             // Checked before opening, because opening a device or a pipe can have side effects.
-            try SystemCall.retrying { fstatat(folder, name, &status, AT_SYMLINK_NOFOLLOW) }
+            try SystemCall.retrying { fstatat(folder, name, &status, isLinkFollowed ? 0 : AT_SYMLINK_NOFOLLOW) }
             let type = status.st_mode & S_IFMT
             guard type == S_IFREG || type == S_IFDIR else {
                 return skip(components, "it is neither a file nor a folder")
             }
-            let flags = O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
+            let flags = O_RDONLY | (isLinkFollowed ? 0 : O_NOFOLLOW) | O_NONBLOCK | O_NOCTTY | O_CLOEXEC
             opened = SharedDescriptor(
                 Descriptor(owning: try SystemCall.retrying { openat(folder, name, flags) }))
             file = try FileState(of: opened.raw)
@@ -128,7 +150,6 @@ package final class TarWriter {
             output += entry.encoded()
         } else {
             output += entry.encoded()
-            contentBytes += file.size
             state = .file(opened, file, components: components, left: file.size)
         }
     }
@@ -182,6 +203,7 @@ package final class TarWriter {
                 guard count > 0 else { throw .changedMeanwhile }
             }
             left -= Int64(count)
+            contentBytes += Int64(count)
             guard left == 0 else {
                 state = .file(descriptor, before, components: components, left: left)
                 return

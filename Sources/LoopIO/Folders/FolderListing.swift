@@ -27,6 +27,11 @@ package enum FolderListing {
         try SystemCall.retrying { mkdir(path.systemPath, 0o777) }
     }
 
+    /// Deletes a file (unlink(2)).
+    package static func removeFile(_ path: String) throws(Errno) {
+        try SystemCall.retrying { unlink(path.systemPath) }
+    }
+
     /// Returns the target of a symbolic link (readlink(2)), or nil if there is no link at the path
     /// or the target is longer than PATH_MAX.
     package static func target(ofLink path: String) -> String? {

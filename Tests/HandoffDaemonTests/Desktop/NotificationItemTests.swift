@@ -166,6 +166,18 @@ import Testing
     }
 
     @Test
+    mutating func `a text is copied`() {
+        let text = Sample.notificationOffer(
+            opens: ControlOpens(kind: .app, name: "Clipboard"), title: "first line", activity: 7, sent: true,
+            type: "dev.handoff1.text")
+        send([text])
+        #expect(item?.summary == "Telephone sent you first line")
+        #expect(item?.choices.map(\.label) == ["Copy", "Copy", "Dismiss"])
+        send([text, file("a.pdf", 1)])
+        #expect(item?.choices.map(\.label) == ["Accept All", "Accept All", "Dismiss"])
+    }
+
+    @Test
     mutating func `an item that was accepted elsewhere leaves the notification`() {
         send(files)
         screen.change { $0.continued(Sample.activityID(2), from: Sample.device(1), now: $1) }

@@ -72,7 +72,7 @@ package enum NotificationContent: Sendable, Equatable {
             headline = offer.headline
             let origin = "from \(offer.deviceName)"
             detail = more > 0 ? "\(origin) · \(more) more available" : origin
-            choices = Self.decisions(offer.isFile ? "Save" : "Continue")
+            choices = Self.decisions(offer.isFile ? "Save" : offer.isText ? "Copy" : "Continue")
             if offer.app != nil {
                 choices.append(DesktopNotification.Choice(key: Key.mute, label: "Mute \(offer.opener)"))
             }
@@ -86,7 +86,11 @@ package enum NotificationContent: Sendable, Equatable {
                 Self.openers(items.filter { !$0.isFile }, isOne ? "opens in" : "open in"),
             ]
             detail = parts.compactMap(\.self).joined(separator: " · ")
-            let verb = items.allSatisfy(\.isFile) ? "Save" : items.contains(where: \.isFile) ? "Accept" : "Open"
+            let verb =
+                items.allSatisfy(\.isFile)
+                ? "Save"
+                : items.allSatisfy(\.isText)
+                    ? "Copy" : items.contains { $0.isFile || $0.isText } ? "Accept" : "Open"
             choices = Self.decisions(isOne ? verb : "\(verb) All")
         case .progress(let offer):
             headline = "Continuing: \(offer.label)"

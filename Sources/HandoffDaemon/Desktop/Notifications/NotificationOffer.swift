@@ -26,6 +26,8 @@ package struct NotificationOffer: Sendable, Equatable {
     private let givenName: String
     /// True for a file, a folder or a stream, which is received here.
     let isFile: Bool
+    /// True for a text, which is copied here.
+    let isText: Bool
     /// True if a user sent it to this device.
     let isSent: Bool
 
@@ -45,6 +47,7 @@ package struct NotificationOffer: Sendable, Equatable {
         givenTitle = offer.title
         givenName = offer.deviceName
         isFile = offer.type == .content
+        isText = offer.type == .text
         isSent = offer.sent
     }
 

@@ -1,0 +1,141 @@
+import HandoffClient
+import HandoffControl
+import HandoffModel
+package import LoopIO
+
+/// `deliver`: offers the items that `send --wait` keeps, until none is left.
+package struct DeliverCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["deliver"], summary: "offer the items that 'send --wait' keeps until all were accepted",
+        details: """
+            handoff-deliver.service runs this command while items are waiting, and starts it at login. Run it yourself
+            where the user has no service manager. The items are files in $XDG_STATE_HOME/handoff/queue, or
+            ~/.local/state/handoff/queue. An item that is accepted, declined or withdrawn (handoffctl withdraw) is
+            removed. So is one whose file was deleted or has changed, or whose device is no longer in the account; the
+            reason is printed. Exits with status 0 when no item is left. Ctrl-C keeps the items.
+
+            With --json: the events of handoffctl publish.
+            """,
+        example: "handoffctl deliver")
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {}
+
+    package func run(in context: CommandContext) {
+        do throws(CommandFailure) {
+            let session = try DeliverSession(context)
+            context.keep(session)
+            try session.start()
+        } catch {
+            context.fail(error)
+        }
+    }
+}
+
+/// Offers the items in the folder, and those that are added later.
+private final class DeliverSession {
+    private let context: CommandContext
+    private let folder: WaitingFolder
+    private let attachment: AppAttachment
+    private var watch: FolderWatch?
+    private var attached: Attachment?
+    /// The offers by the names of their files.
+    private var sessions: [String: PublishSession] = [:]
+
+    init(_ context: CommandContext) throws(CommandFailure) {
+        self.context = context
+        folder = try WaitingFolder()
+        attachment = AppAttachment(
+            path: context.socketPath, loop: context.loop,
+            app: AttachRequest(app: ProgramVersion.program, version: ProgramVersion.number, team: nil))
+    }
+
+    func start() throws(CommandFailure) {
+        // The end of the connection withdraws the activities. The items stay.
+        context.onInterrupt { [unowned self] in context.finish(.done) }
+        do throws(Errno) {
+            let watch = try FolderWatch(on: context.loop) { [weak self] in self?.read() }
+            _ = watch.setFolders([folder.path: .anything])
+            self.watch = watch
+        } catch {
+            throw .system("watch \(folder.path)", why: "\(error)")
+        }
+        read()
+        guard context.status == nil else { return }
+        attachment.start { [weak self] report in
+            guard let self else { return }
+            switch report {
+            case .attached(let session): attached = session
+            case .lost:
+                attached = nil
+                context.noteDaemonStopped()
+            case .notDeclared(let error), .failed(let error): context.fail(CommandFailure(error))
+            case .event: break
+            }
+            // In the order in which they were sent.
+            for (_, session) in sessions.sorted(by: { $0.key < $1.key }) { session.received(report) }
+        }
+    }
+
+    /// Offers new items, and withdraws those whose files were deleted.
+    private func read() {
+        do throws(CommandFailure) {
+            let names = try folder.names()
+            for (name, session) in sessions where !names.contains(name) { session.interrupted() }
+            for name in names where sessions[name] == nil && sessions.count < WaitingFolder.maxItems { offer(name) }
+            finishIfEmpty()
+        } catch {
+            context.fail(error)
+        }
+    }
+
+    private func offer(_ name: String) {
+        let item: WaitingItem?
+        do throws(Errno) {
+            item = try WaitingItem.read(folder.file(name))
+        } catch {
+            // It was accepted or withdrawn meanwhile, or cannot be read now.
+            if error != .noSuchFile { context.note("cannot read \(folder.file(name)): \(error)") }
+            return
+        }
+        guard let item else {
+            context.note("\(folder.file(name)) is not a waiting item; it is removed")
+            return remove(name)
+        }
+        do throws(CommandFailure) {
+            let session = try PublishSession(
+                item.request, context, attachment: attachment, reportsObstacles: false
+            ) { [weak self] in self?.ended(name, item, $0) }
+            sessions[name] = session
+            session.prepare()
+            if let attached { session.received(.attached(attached)) }
+        } catch {
+            ended(name, item, error)
+        }
+    }
+
+    private func ended(_ name: String, _ item: WaitingItem, _ failure: CommandFailure?) {
+        if let failure {
+            let title = VisibleText.escape(item.title ?? "an item")
+            context.note("\(title) is not sent to \(item.device.short): \(failure.message)")
+        }
+        remove(name)
+        // The session reports this itself, and is released later.
+        context.loop.later { [weak self] in
+            self?.sessions[name] = nil
+            self?.finishIfEmpty()
+        }
+    }
+
+    private func remove(_ name: String) {
+        do throws(Errno) {
+            try FolderListing.removeFile(folder.file(name))
+        } catch {
+            if error != .noSuchFile { context.note("cannot remove \(folder.file(name)): \(error)") }
+        }
+    }
+
+    private func finishIfEmpty() {
+        guard sessions.isEmpty, let names = try? folder.names(), names.isEmpty else { return }
+        context.finish(.done)
+    }
+}
