@@ -46,10 +46,10 @@ def bus_call(name, path, method, parameters, done, flags=Gio.DBusCallFlags.NONE)
 
 
 class Devices:
-    """The other devices of the account: `all` has the id and the label of each."""
+    """The other devices of the account: `all` has the id and the label of each. `changed` is called after a change."""
 
     def __init__(self):
-        self.all = []
+        self.all, self.changed = [], lambda: None
         self._calls, self._is_active, self._since, self._delays = {}, False, None, []
 
     def follow(self):
@@ -82,7 +82,12 @@ class Devices:
     def _listed(self, replies):
         others = [each for reply in replies for each in reply.get("devices", ()) if not each["self"]]
         others.sort(key=lambda each: (not each["online"], str(each.get("label") or each["name"]).casefold()))
-        self.all = [(each["id"], _label(each)) for each in others]
+        self._set([(each["id"], _label(each)) for each in others])
+
+    def _set(self, devices):
+        if devices != self.all:
+            self.all = devices
+            self.changed()
 
     def _call(self, method, replied, **flags):
         """Calls a method of the control socket, in place of an earlier call of it."""
@@ -98,7 +103,7 @@ class Devices:
                 replies = call.read()
             except handoff.Refused:
                 # Without an account there is no list.
-                self.all = []
+                self._set([])
                 return self._end(method) if method == "ListDevices" else self._lost()
             except handoff.Unreachable:
                 return self._lost()
@@ -126,7 +131,8 @@ class Devices:
         if self._delays:
             GLib.timeout_add(self._delays.pop(0), self._start)
         else:
-            self.all, self._is_active = [], False
+            self._is_active = False
+            self._set([])
 
 
 def _handoff():
@@ -173,16 +179,29 @@ def _sent(_reply, error):
             "Handoff", 0, WINDOW, "Could not open the window of Handoff", "", [], {}, -1)), lambda *_: None)
 
 
+def _is_off():
+    """Returns whether the user has switched the entry off, by an empty file in place of this one."""
+    path = os.path.join(GLib.get_user_data_dir(), f"{_NAME.lower()}-python", "extensions", os.path.basename(__file__))
+    return os.path.exists(path) and os.path.getsize(path) == 0
+
+
 _devices = Devices()
+# Nautilus and Thunar load the user's file instead. Caja loads it after this one.
+_IS_OFF = _is_off()
 
 
 class SendMenu(GObject.GObject, _API.MenuProvider):
     """The entry in the menu of selected files: a submenu of devices, or without devices an entry for the dialog."""
 
+    def __init__(self):
+        super().__init__()
+        # Nautilus and Caja request the entry when files are selected, and may show it later. Thunar has no such method.
+        _devices.changed = getattr(self, "emit_items_updated_signal", _devices.changed)
+
     def get_file_items(self, *arguments):
         # There is a window before the files, except in Nautilus 43 and later. The list is empty when a folder is opened.
         files = arguments[-1]
-        if not files:
+        if not files or _IS_OFF:
             return []
         _devices.follow()
         if not _devices.all:
@@ -190,8 +209,10 @@ class SendMenu(GObject.GObject, _API.MenuProvider):
         menu = _API.Menu()
         for id, label in _devices.all[:MAX_SHOWN]:
             menu.append_item(self._item(id, label, id, files))
-        menu.append_item(self._item("Choose", "Choose Devices…", "", files))
-        item = self._item("Send", "Send to Device")
+        # Caja finds the chosen item by its name, and may still show the entry of an empty list.
+        menu.append_item(self._item("Send", "Choose Devices…", "", files))
+        # It does not accept another kind of item under the same name.
+        item = self._item("Menu", "Send to Device")
         (item.set_menu if _NAME == "Thunarx" else item.set_submenu)(menu)
         return [item]
 

@@ -35,7 +35,7 @@ class Window(BusClient):
         reader = Reader(call["body"])
         expect((call["path"], call["interface"], call["member"]) == (
             "/dev/handoff1/Settings", "org.freedesktop.Application", "ActivateAction"), f"wrong: {call}")
-        self.choices.put((reader.text(), *reader.value("av")))
+        self.choices.put((reader.text(), reader.value("av")))
         self.reply(call)
 
 
@@ -74,6 +74,9 @@ class FileManager:
 
     def choose(self, label):
         return self._ask("activate", label)
+
+    def updates(self):
+        return self._ask("updates", None)
 
     def shows(self, *labels):
         """Opens the menu until it has these devices; without one, the entry for the dialog."""
@@ -119,14 +122,15 @@ def three(stage):
     for manager in managers:
         expect(manager.menu([]) == [] == manager.menu([]), "an entry without files")
         expect(manager.menu() == CHOOSER, "the first menu")
-        manager.choose(*CHOOSER)
+        expect(manager.choose(*CHOOSER) == "Handoff::Send", "wrong name")
         expect(window.choices.get(timeout=20) == ("send-to", [["", ["file:///tmp/a"]]]), "wrong choice")
         manager.shows("my__laptop")
         manager.menu(URIS)
         expect(manager.choose("my__laptop") == f"Handoff::{identifier}", "wrong name")
         expect(window.choices.get(timeout=20) == ("send-to", [[identifier, URIS]]), "wrong files")
         manager.menu(URIS[2:3])
-        manager.choose("Choose Devices…")
+        # Caja finds the chosen item by its name.
+        expect(manager.choose("Choose Devices…") == "Handoff::Send", "an entry that is still shown would not be found")
         expect(window.choices.get(timeout=20) == ("send-to", [["", URIS[2:3]]]), "wrong files")
     origin.stop()
     for manager in managers:
@@ -177,16 +181,34 @@ def quiet(stage):
         expect(files.menu() == CHOOSER, "a device")
     expect(not daemon.calls, f"called: {daemon.calls}")
     manager.state = "running"
-    files.shows("laptop")
+    expect(files.updates() == 0, "new items without a device")
+    files.menu()
+    until(files.updates, "new items")
+    expect(files.menu() == [["Send to Device", ["laptop", "Choose Devices…"]]], f"{files.menu()}")
+    expect(files.updates() == 1, "new items without a change")
     expect([call["method"].rpartition(".")[2] for call in daemon.calls] == ["FollowChanges", "ListDevices"], f"{daemon.calls}")
 
 
-@test("names of devices are plain text of limited length, online devices are first, and a long list is cut")
+@test("an empty file in the user's folder switches the entry off, without a call of the daemon")
+def off(stage):
+    daemon = played(stage, device(1))
+    for name in ("nautilus", "caja", "thunarx"):
+        folder = os.path.join(stage.folder, "data", f"{name}-python", "extensions")
+        os.makedirs(folder)
+        with open(os.path.join(folder, "handoff_send.py"), "w") as file:
+            manager = FileManager(stage, name.title(), {"HANDOFF_SOCKET": daemon.path, "XDG_DATA_HOME": f"{stage.folder}/data"})
+            expect(manager.menu() == [] == manager.menu(), f"an entry in {name}")
+            file.write("# Not empty.")
+    expect(not daemon.calls, f"called: {daemon.calls}")
+    FileManager(stage, "Caja", {"HANDOFF_SOCKET": daemon.path, "XDG_DATA_HOME": f"{stage.folder}/data"}).shows("laptop")
+
+
+@test("names of devices are plain text of limited length, and online devices are first")
 def hostile(stage):
     daemon = played(stage, device(1, "zebra", online=False), device(2, "<b>a</b>&\u202egnp\n\x1b[2J_"), device(3, "ü" * 500),
                     device(0xABCDEF << 232, " \u3000"), device(5, "name", label="name (1234567)"), device(6, "\ud83d"))
     manager = FileManager(stage, "Nautilus", {"HANDOFF_SOCKET": daemon.path})
-    manager.shows("abcdef0", "<b>a</b>&\\u202egnp\\n\\x1b[2J__", "\\ud83d", "name (1234567)", "ü" * 79 + "…", "zebra (offline)")
+    manager.shows("abcdef0", "<b>a</b>&\\u202egnp\\n\\x1b[2J__", "name (1234567)", "ü" * 79 + "…", "\\ud83d", "zebra (offline)")
 
 
 @test("a long list of devices is cut")
@@ -231,8 +253,9 @@ def static(stage):
         file = configparser.RawConfigParser(delimiters="=")
         with open(os.path.join(FOLDER, name), encoding="utf-8") as text:
             file.read_file(text)
-        # Without '--', a file could be an option.
-        expect(file[section]["Exec"] == "handoff-settings --send -- %U", f"{name}: {dict(file[section])}")
+        # Without '--', a file could be an option. PCManFM-Qt quotes only %F.
+        code = "%F" if "pcmanfm" in name else "%U"
+        expect(file[section]["Exec"] == f"handoff-settings --send -- {code}", f"{name}: {dict(file[section])}")
 
 
 if __name__ == "__main__":
