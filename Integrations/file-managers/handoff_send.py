@@ -46,10 +46,10 @@ def bus_call(name, path, method, parameters, done, flags=Gio.DBusCallFlags.NONE)
 
 
 class Devices:
-    """The other devices of the account: `all` has the id and the label of each. `changed` is called after a change."""
+    """The other devices of the account: `all` has the id and the label of each."""
 
     def __init__(self):
-        self.all, self.changed = [], lambda: None
+        self.all = []
         self._calls, self._is_active, self._since, self._delays = {}, False, None, []
 
     def follow(self):
@@ -82,12 +82,7 @@ class Devices:
     def _listed(self, replies):
         others = [each for reply in replies for each in reply.get("devices", ()) if not each["self"]]
         others.sort(key=lambda each: (not each["online"], str(each.get("label") or each["name"]).casefold()))
-        self._set([(each["id"], _label(each)) for each in others])
-
-    def _set(self, devices):
-        if devices != self.all:
-            self.all = devices
-            self.changed()
+        self.all = [(each["id"], _label(each)) for each in others]
 
     def _call(self, method, replied, **flags):
         """Calls a method of the control socket, in place of an earlier call of it."""
@@ -103,7 +98,7 @@ class Devices:
                 replies = call.read()
             except handoff.Refused:
                 # Without an account there is no list.
-                self._set([])
+                self.all = []
                 return self._end(method) if method == "ListDevices" else self._lost()
             except handoff.Unreachable:
                 return self._lost()
@@ -131,8 +126,7 @@ class Devices:
         if self._delays:
             GLib.timeout_add(self._delays.pop(0), self._start)
         else:
-            self._is_active = False
-            self._set([])
+            self.all, self._is_active = [], False
 
 
 def _handoff():
@@ -193,11 +187,6 @@ _IS_OFF = _is_off()
 class SendMenu(GObject.GObject, _API.MenuProvider):
     """The entry in the menu of selected files: a submenu of devices, or without devices an entry for the dialog."""
 
-    def __init__(self):
-        super().__init__()
-        # Nautilus and Caja request the entry when files are selected, and may show it later. Thunar has no such method.
-        _devices.changed = getattr(self, "emit_items_updated_signal", _devices.changed)
-
     def get_file_items(self, *arguments):
         # There is a window before the files, except in Nautilus 43 and later. The list is empty when a folder is opened.
         files = arguments[-1]
@@ -209,7 +198,7 @@ class SendMenu(GObject.GObject, _API.MenuProvider):
         menu = _API.Menu()
         for id, label in _devices.all[:MAX_SHOWN]:
             menu.append_item(self._item(id, label, id, files))
-        # Caja finds the chosen item by its name, and may still show the entry of an empty list.
+        # Caja requests the entry when files are selected, and again when an item is chosen, which it finds by its name.
         menu.append_item(self._item("Send", "Choose Devices…", "", files))
         # It does not accept another kind of item under the same name.
         item = self._item("Menu", "Send to Device")

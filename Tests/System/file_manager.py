@@ -3,8 +3,7 @@
     file_manager.py NAME FILE [CONSTANT=VALUE…]
 
 Each line of input is a JSON list: `["menu", [URI…]]` opens the menu of these files and prints its labels, with those of
-a submenu as a list; `["activate", LABEL]` chooses an item of the latest menu, and prints its name; `["updates", null]` prints how
-often the extension has announced new items.
+a submenu as a list; `["activate", LABEL]` chooses an item of the latest menu, and prints its name.
 """
 
 import importlib
@@ -51,11 +50,7 @@ class File:
 
 
 class MenuProvider:
-    updates = 0
-
-    if NAME != "Thunarx":
-        def emit_items_updated_signal(self):
-            self.updates += 1
+    """The interface, which has no behaviour."""
 
 
 api = types.ModuleType(f"gi.repository.{NAME}")
@@ -90,7 +85,7 @@ def line(*_):
         loop.quit()
         return False
     word, argument = json.loads(text)
-    print(json.dumps({"menu": menu, "activate": activate, "updates": lambda _: provider.updates}[word](argument)), flush=True)
+    print(json.dumps({"menu": menu, "activate": activate}[word](argument)), flush=True)
     return True
 
 
