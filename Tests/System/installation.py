@@ -38,6 +38,10 @@ SETTINGS = """
     usr/share/handoff-settings/handoff_settings/values.py usr/share/handoff-settings/handoff_settings/varlink.py
     usr/share/handoff-settings/handoff.py
     usr/lib/handoff/handoff-search usr/share/dbus-1/services/dev.handoff1.Search.service
+    usr/share/handoff-settings/handoff_send.py usr/share/nautilus-python/extensions/handoff_send.py
+    usr/share/caja-python/extensions/handoff_send.py usr/share/thunarx-python/extensions/handoff_send.py
+    usr/share/nemo/actions/dev.handoff1.Send.nemo_action usr/share/Thunar/sendto/dev.handoff1.Send.desktop
+    usr/share/kio/servicemenus/dev.handoff1.Send.desktop usr/share/file-manager/actions/dev.handoff1.Send.desktop
     usr/share/gnome-shell/search-providers/dev.handoff1.Search.ini usr/share/krunner/dbusplugins/dev.handoff1.Search.desktop
     usr/share/handoff-settings/handoff_settings/widgets.py usr/share/handoff-settings/handoff_settings/window.py
 """.split()
