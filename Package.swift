@@ -132,8 +132,10 @@ let package = Package(
             ], swiftSettings: marked),
         .target(
             name: "HandoffDesktopService",
-            dependencies: ["DesktopBus", "HandoffControl", "HandoffHandlers", "HandoffJSON", "HandoffModel", "LoopIO"],
-            swiftSettings: strict),
+            dependencies: [
+                "DesktopBus", "HandoffControl", "HandoffDocuments", "HandoffHandlers", "HandoffJSON", "HandoffModel",
+                "LoopIO",
+            ], swiftSettings: strict),
         .target(name: "HandoffGLib", dependencies: ["CMainQueue"], swiftSettings: strict),
         .target(
             name: "HandoffKit",

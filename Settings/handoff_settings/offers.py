@@ -1,14 +1,22 @@
-"""The offers of other devices, with a Continue button."""
+"""The offers of other devices, with a Continue button, a choice of the app, and what is missing on this device."""
 
 from typing import Callable, Optional
 
-from gi.repository import Gtk
+from gi.repository import Gio, GLib, Gtk
 
 from . import values
 from .model import Model
 from .texts import moment, visible
 from .varlink import Call, Failure
 from .widgets import Page, Row, Rows, button, describe, name, show_kind, status_page
+
+# The choice of the web browser. No app has this id.
+_WEB = "/web"
+
+
+def _has_software() -> bool:
+    """Returns whether a software centre opens the addresses of apps."""
+    return Gio.AppInfo.get_default_for_uri_scheme("appstream") is not None
 
 
 class OfferRow(Row):
@@ -22,11 +30,23 @@ class OfferRow(Row):
         self._failure = ""
         self._spinner = Gtk.Spinner(valign=Gtk.Align.CENTER)
         self._continue = button("Continue", self.go, valign=Gtk.Align.CENTER)
+        self._install = button("Open in Software", self._open_software, valign=Gtk.Align.CENTER)
+        self._choices: Optional[list[tuple[str, str]]] = None
+        self._chooser = Gtk.MenuButton(icon_name="pan-down-symbolic", valign=Gtk.Align.CENTER,
+                                       tooltip_text="Open With")
+        name(self._chooser.get_first_child(), "Open With")
+        actions = Gio.SimpleActionGroup()
+        choose = Gio.SimpleAction.new("open", GLib.VariantType("s"))
+        choose.connect("activate", lambda _, app: self.go(app.get_string()))
+        actions.add_action(choose)
+        self.insert_action_group("offer", actions)
         self._moment = moment(offer.age)
         self._icon = Gtk.Image()
         self.add_prefix(self._icon)
         self.add_suffix(self._spinner)
+        self.add_suffix(self._install)
         self.add_suffix(self._continue)
+        self.add_suffix(self._chooser)
         self.set_activatable_widget(self._continue)
 
     def show_offer(self, offer: values.Offer) -> None:
@@ -38,20 +58,62 @@ class OfferRow(Row):
         opener = {"app": f"opens in {visible(offer.opener)}", "web": "opens in the web browser"}.get(offer.opens)
         words = [("sent by " if offer.sent else "") + visible(offer.device_name), f"since {self._moment}",
                  opener or visible(offer.reason or "no app opens it")]
-        self.show(title, "  ·  ".join(words) + (f"\n{self._failure}" if self._failure else ""))
+        lines = ["  ·  ".join(words)]
+        if offer.missing:
+            lines.append("Not on this device: " + ", ".join(visible(each.words) for each in offer.missing))
+        if self._failure:
+            lines.append(self._failure)
+        self.show(title, "\n".join(lines))
+        self._install.set_visible(self._component is not None and _has_software())
+        self._show_choices()
         is_going = self._call is not None
+        self._chooser.set_sensitive(not is_going)
         self._spinner.set_visible(is_going)
         self._spinner.set_spinning(is_going)
         self._continue.set_sensitive(not is_going and offer.opens != "nothing")
 
-    def go(self) -> None:
-        """Continues the offer on this device."""
+    @property
+    def _component(self) -> Optional[str]:
+        """The id of the missing app in AppStream."""
+        return next((each.component for each in self.offer.missing if each.component), None)
+
+    def _open_software(self) -> None:
+        try:
+            Gio.AppInfo.launch_default_for_uri(f"appstream://{self._component}", None)
+        except GLib.Error as error:
+            self._page.fail(f"Could not open Software: {visible(error.message, 1000)}")
+
+    def _show_choices(self) -> None:
+        """Shows the menu of apps, and of the browser, if there is a choice."""
+        choices = list(self.offer.choices)
+        if self.offer.opens == "app" and self.offer.has_page:
+            choices = [*(choices or [("", self.offer.opener)]), (_WEB, "Web Browser")]
+        self._chooser.set_visible(len(choices) > 1)
+        # An open menu would close.
+        if choices == self._choices:
+            return
+        self._choices = choices
+        menu = Gio.Menu()
+        for app, label in choices:
+            # An underscore marks a mnemonic.
+            item = Gio.MenuItem.new(visible(label, 60).replace("_", "__"), None)
+            item.set_action_and_target_value("offer.open", GLib.Variant("s", app))
+            menu.append_item(item)
+        self._chooser.set_menu_model(menu)
+
+    def go(self, app: str = "") -> None:
+        """Continues the offer on this device: in an app by its id, in the browser (`_WEB`), or as usual."""
         def reply(results: dict) -> None:
             if results.get("event") == "continued":
                 opens = results.get("opens")
                 opener = opens.get("name") if isinstance(opens, dict) else None
                 end("")
-                self._page.inform(f"Opened in {visible(opener)}" if isinstance(opener, str) and opener else "Opened")
+                text = f"Opened in {visible(opener)}" if isinstance(opener, str) and opener else "Opened"
+                missing = ", ".join(visible(each.words) for each in values.missing(results))
+                if missing:
+                    self._page.fail(f"{text}. Not on this device: {missing}")
+                else:
+                    self._page.inform(text)
 
         def failed(failure: Failure) -> None:
             end(visible(failure.message, 1000))
@@ -63,10 +125,13 @@ class OfferRow(Row):
             self._call, self._failure = None, text
             self.show_offer(self.offer)
 
+        if self._call is not None:
+            return
         self._failure = ""
+        choice = {"web": True} if app == _WEB else {"app": app} if app else {}
         self._call = Call(
             "Continue",
-            {"activity": self.offer.id, "from": self.offer.device},
+            {"activity": self.offer.id, "from": self.offer.device, **choice},
             more=True,
             reply=reply,
             failed=failed,

@@ -1,10 +1,16 @@
 """Values from the daemon. Missing or invalid fields are read as empty, so that less is shown but nothing fails."""
 
+import re
 import time
 from dataclasses import dataclass
 from typing import Any, Optional
 
 from .texts import moment
+
+# The id of a component in AppStream, as a part of an address.
+_COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
+# The id of an app.
+_APP = re.compile(r"[!-.0-~]{1,255}")
 
 
 def _text(fields: dict, key: str, otherwise: str = "") -> str:
@@ -122,6 +128,33 @@ class Device:
 
 
 @dataclass(frozen=True)
+class Missing:
+    """Something that an activity needs and that this device does not have."""
+
+    kind: str
+    name: str
+    # The id of the app in AppStream; empty if it is unknown or invalid.
+    component: str
+
+    @classmethod
+    def read(cls, fields: dict) -> "Missing":
+        component = _text(fields, "appStream")
+        return cls(_text(fields, "kind"), _text(fields, "name"), component if _COMPONENT.fullmatch(component) else "")
+
+    @property
+    def words(self) -> str:
+        """The missing thing as a noun phrase, to be shown after `visible`."""
+        app = f"the app {self.component}" if self.component else f"an app for {self.name}"
+        return {"folder": f"the shared folder “{self.name}”", "checkout": f"a checkout of {self.name}"}.get(
+            self.kind, app)
+
+
+def missing(fields: dict) -> tuple[Missing, ...]:
+    """Parses the field `missing` of an offer or a reply."""
+    return tuple(map(Missing.read, _objects(fields, "missing")))
+
+
+@dataclass(frozen=True)
 class Offer:
     """An offer of another device. `opens` is `app`, `web` or `nothing`."""
 
@@ -136,6 +169,11 @@ class Offer:
     opens: str
     opener: str
     reason: str
+    # True if there is a web page.
+    has_page: bool
+    # The ids and names of the apps that continue it, if there are several.
+    choices: tuple[tuple[str, str], ...]
+    missing: tuple[Missing, ...]
 
     @classmethod
     def read(cls, fields: Any) -> "Offer":
@@ -154,6 +192,10 @@ class Offer:
             _text(opens, "kind", "nothing"),
             _text(opens, "name"),
             _text(opens, "reason"),
+            _flag(fields, "hasWebpageURL"),
+            tuple((_text(each, "app"), _text(each, "name")) for each in _objects(opens, "choices")
+                  if _APP.fullmatch(_text(each, "app"))),
+            missing(fields),
         )
 
     @property

@@ -96,9 +96,16 @@ package final class NotificationServer: LoopBusDelegate {
             hints.entry("urgency", signature: "y") { $0.append(UInt8(clamping: notification.urgency ?? 0)) }
             hints.entry("category", signature: "s") { $0.append("device") }
             hints.entry("desktop-entry", signature: "s") { $0.append(entry) }
+            // For a notification with a desktop entry, GNOME Shell ignores the parameter `app_icon`.
+            hints.entry("image-path", signature: "s") { $0.append(image(notification.icon)) }
         }
         // -1 leaves the expiration to the server's settings.
         message.append(Int32(-1))
+    }
+
+    /// Returns an icon as the hint expects it: the name in a theme, or the URL of a file.
+    private static func image(_ icon: String) -> String {
+        icon.utf8.first == UInt8(ascii: "/") ? FileManager.address(of: icon) : icon
     }
 
     // MARK: - The bus

@@ -122,6 +122,8 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case getNetworkNames = "dev.handoff1.Desktop.GetNetworkNames"
     case followTray = "dev.handoff1.Desktop.FollowTray"
     case showTray = "dev.handoff1.Desktop.ShowTray"
+    case findComponent = "dev.handoff1.Desktop.FindComponent"
+    case findDocuments = "dev.handoff1.Desktop.FindDocuments"
 
     /// True if the method returns a stream of replies and therefore needs `more`.
     package var isStream: Bool {
@@ -129,7 +131,7 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
         case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower, .followTray:
             true
         case .startApp, .openPage, .openFile, .getNotificationServer, .showNotification, .closeNotification,
-            .getMachine, .getNetworkNames, .showTray:
+            .getMachine, .getNetworkNames, .showTray, .findComponent, .findDocuments:
             false
         }
     }

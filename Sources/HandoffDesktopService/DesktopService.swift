@@ -1,5 +1,6 @@
 import DesktopBus
 import HandoffControl
+import HandoffDocuments
 import HandoffHandlers
 import HandoffJSON
 import HandoffModel
@@ -16,6 +17,10 @@ package final class DesktopService {
     private var notes = RateLimit(every: .milliseconds(160), burst: 64)
     /// Limits changes of the menu in the tray. The daemon changes it once per second.
     private var menus = RateLimit(every: .milliseconds(160), burst: 64)
+    /// Limits searches for apps and documents. Each of the daemon's searches follows the former one.
+    private var searches = RateLimit(every: .milliseconds(160), burst: 64)
+    /// The maximum number of documents of one search.
+    private static let maxDocuments = 64
     /// The maximum number of connections that keep the machine awake.
     private static let maxLocks = 4
 
@@ -35,6 +40,10 @@ package final class DesktopService {
     private let sleep: SleepRelay
     private let power: StateRelay<MachinePower>
     private let tray: TrayRelay
+    private let components: ComponentSearch
+    private let environment: [String: String]
+    /// Searches shared folders, which may be on a slow disk.
+    private lazy var documents = try? Worker(name: "documents")
     /// Performs calls on the system bus, which may block.
     private let worker: Worker?
     private var folders: HandlerFolders?
@@ -51,9 +60,12 @@ package final class DesktopService {
     package init(loop: EventLoop, log: Logger, environment: [String: String], socket: String?, userID: UInt32) {
         self.loop = loop
         self.log = log
+        self.environment = environment
         launcher = AppLauncher(
             loop: loop, log: log.named("launch"),
             settings: AppLauncher.Settings(environment: environment, socket: socket))
+        components = ComponentSearch(
+            loop: loop, environment: AppLauncher.Settings(environment: environment, socket: nil).environment)
         desk = NotificationRelay(loop: loop)
         sessions = StateRelay { LoginSessions(loop: loop, userID: userID, onChange: $0) }
         sleep = SleepRelay(loop: loop)
@@ -81,6 +93,7 @@ package final class DesktopService {
         sleep.stop()
         power.stop()
         tray.stop()
+        components.stop()
         locks = [:]
     }
 
@@ -108,6 +121,8 @@ package final class DesktopService {
             case .getNetworkNames: replyNetworkNames(call)
             case .followTray: tray.follow(call)
             case .showTray: try showTray(call)
+            case .findComponent: try findComponent(fields, call)
+            case .findDocuments: try findDocuments(fields, call)
             }
         } catch {
             guard case .invalidParameter(let path) = error else { return call.fail(VarlinkService.invalidParameter) }
@@ -194,6 +209,38 @@ package final class DesktopService {
         }
     }
 
+    // MARK: - What this device lacks
+
+    private func findComponent(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
+        let ids: [ComponentID] = try fields.value("ids")
+        guard ids.count <= ComponentID.maxCandidates else { throw fields.invalid("ids") }
+        guard admitSearch(call) else { return }
+        components.find(ids[...]) { call.reply(["id": $0?.json ?? .null]) }
+    }
+
+    private func findDocuments(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
+        let texts: [String] = try fields.value("urls")
+        guard texts.count <= Self.maxDocuments else { throw fields.invalid("urls") }
+        guard admitSearch(call) else { return }
+        guard let documents else { return call.reply(["missing": .array([])]) }
+        documents.run(
+            { [environment] in
+                DocumentsFile.read(environment: environment).roots.missing(for: texts.compactMap { DocumentURL($0) })
+            }, on: loop
+        ) { result in
+            let missing = ((try? result.get()) ?? []).compactMap { ControlMissing($0) }
+            call.reply(["missing": .array(missing.map { ["kind": .string($0.kind.text), "name": .string($0.name)] })])
+        }
+    }
+
+    private func admitSearch(_ call: DesktopCall) -> Bool {
+        guard searches.admit(at: loop.now) else {
+            refuse(call, "searches", "too many searches were made in a short time")
+            return false
+        }
+        return true
+    }
+
     // MARK: - The screen and the machine
 
     private func show(_ fields: Fields, _ call: DesktopCall) throws(VarlinkError) {
@@ -245,6 +292,17 @@ package final class DesktopService {
         worker.run({ Chassis.name() }, on: loop) { result in
             let chassis = (try? result.get()) ?? nil
             call.reply(["chassis": chassis.map { .string($0) } ?? .null])
+        }
+    }
+}
+
+extension ControlMissing {
+    /// Nil for a document that only its device has.
+    init?(_ missing: SharedRoots.Missing) {
+        switch missing {
+        case .noRoot(let name), .rootUnavailable(let name, _): self.init(.folder, name: name)
+        case .noCheckout(let identity): self.init(.checkout, name: identity.text)
+        case .outsideRoot, .nowhere: return nil
         }
     }
 }

@@ -12,6 +12,8 @@ package enum HandlerLimits {
     package static let depth = 4
     /// The maximum length of a displayed name, in bytes.
     package static let name = 1024
+    /// The maximum length of an icon's name or path, in bytes: the limit of notifications and menus.
+    package static let icon = 256
     /// The maximum length of an app's id, in bytes: the limit of file names.
     package static let identifier = 255
     /// The maximum number of types per app.

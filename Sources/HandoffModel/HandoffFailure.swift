@@ -113,6 +113,12 @@ extension HandoffFailure {
             message: "nothing on this device opens activities of type \(type.text): \(cause)")
     }
 
+    /// The app that the user chose does not continue the activity. The cause is a sentence fragment.
+    package static func notOpened(by app: String, cause: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "noHandler", message: "\(app) cannot open the activity: \(cause)")
+    }
+
     /// The app for the activity could not be started. The cause is a sentence fragment.
     package static func launchFailed(app: String, cause: String) -> HandoffFailure {
         HandoffFailure(code: failedCode, reason: "launchFailed", message: "cannot start \(app): \(cause)")

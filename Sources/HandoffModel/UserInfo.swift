@@ -27,18 +27,24 @@ package enum UserInfo {
     }
 
     /// Returns whether a value in the tagged form contains a `file:` URL at any depth.
-    package static func hasFileURL(_ value: JSON) -> Bool {
+    package static func hasFileURL(_ value: JSON) -> Bool { hasURL(value, scheme: "file:") }
+
+    /// Returns whether a value in the tagged form contains a URL of a scheme at any depth.
+    ///
+    /// - Parameter scheme: In lower case, with its colon.
+    package static func hasURL(_ value: JSON, scheme: String) -> Bool {
         switch value {
         case .object(let object):
-            object[UserInfoTag.url.rawValue]?.string.map(isFileURL) == true || object.contains { hasFileURL($0.value) }
-        case .array(let elements): elements.contains(where: hasFileURL)
+            object[UserInfoTag.url.rawValue]?.string.map { isURL($0, scheme) } == true
+                || object.contains { hasURL($0.value, scheme: scheme) }
+        case .array(let elements): elements.contains { hasURL($0, scheme: scheme) }
         case .null, .bool, .integer, .real, .string: false
         }
     }
 
     /// Compares bytes, because the character after the colon may combine with it.
-    private static func isFileURL(_ text: String) -> Bool {
-        String(decoding: text.utf8.prefix(5), as: UTF8.self).lowercased() == "file:"
+    private static func isURL(_ text: String, _ scheme: String) -> Bool {
+        String(decoding: text.utf8.prefix(scheme.utf8.count), as: UTF8.self).lowercased() == scheme
     }
 
     /// Validates one value in the tagged form, of any type.

@@ -174,4 +174,52 @@ import Testing
         #expect(status == .done)
         #expect(run.diagnostics.isEmpty)
     }
+
+    @Test func `an app or the browser can be chosen`() throws {
+        let run = try CommandRun()
+        let opens = ControlOpens(kind: .app, name: "Editor")
+        #expect(try run.run("continue", "--app", "org.example.Editor.desktop") { Self.answer($0, nil, opens) } == .done)
+        #expect(run.daemon.parameters(of: "Continue") == ["app": "org.example.Editor"])
+        let web = try CommandRun()
+        #expect(try web.run("continue", "--web") { Self.answer($0, nil, ControlOpens(kind: .web)) } == .done)
+        #expect(web.daemon.parameters(of: "Continue") == ["web": true])
+    }
+
+    @Test(arguments: [
+        ["--web", "--app", "a"], ["--web", "--print"], ["--app", "a", "--output", "x.txt"], ["--app", ""],
+        ["--app", "/usr/share/applications/a.desktop"], ["--app", "--help"], ["--app", "../a"], ["--app", ".desktop"],
+        ["--app", "a\u{1B}[2J"],
+    ])
+    func `a choice that is invalid, or that excludes another option, is refused`(words: [String]) throws {
+        let run = try CommandRun()
+        #expect(try run.run(["continue"] + words) { _ in } == .wrongUsage)
+        #expect(run.daemon.log.isEmpty)
+    }
+
+    @Test func `things that this device lacks are named after the activity was continued`() throws {
+        func answer(_ call: FakeDaemon.Call) {
+            guard let type = ActivityType("com.example.editing") else { return }
+            let missing = [
+                ControlMissing(.folder, name: "no\u{202E}tes"), ControlMissing(.checkout, name: "example.org/a/b"),
+            ]
+            call.reply(
+                ContinueEvent.continued(
+                    type, nil, ControlOpens(kind: .app, name: "Editor"), continuation: nil, missing: missing
+                ).json)
+        }
+        let run = try CommandRun()
+        #expect(try run.run("continue", answer: answer) == .done)
+        #expect(
+            run.diagnostics == """
+                handoffctl: not on this device: the shared folder 'no\\u{202E}tes'
+                  add 'root = no\\u{202E}tes FOLDER' to documents.conf
+                handoffctl: not on this device: a checkout of example.org/a/b
+                  clone it below a folder listed as 'checkouts' in documents.conf
+
+                """)
+        let json = try CommandRun()
+        #expect(try json.run("continue", "--json", answer: answer) == .done)
+        #expect(json.objects.first?["missing"]?.array?.last?.object?["name"] == "example.org/a/b")
+        #expect(json.diagnostics.isEmpty)
+    }
 }

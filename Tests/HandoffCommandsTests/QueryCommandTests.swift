@@ -183,6 +183,14 @@ import Testing
                 """)
     }
 
+    @Test func `the app to install is named if it is known`() throws {
+        let type = try #require(ActivityType("org.example.Planner.plan"))
+        var offer = Sample.offer(0xA1, type: type, title: "Plan", opens: ControlOpens(kind: .nothing, reason: "no app"))
+        offer.missing = [ControlMissing(.app, name: "org.example.Planner", appStream: "org.example.Planner")]
+        #expect(try run.run("list") { $0.reply(Self.reply([offer])) } == .done)
+        #expect(run.output.contains("nothing: no app; install org.example.Planner (appstream://org.example.Planner)\n"))
+    }
+
     @Test func `offers are a line of JSON each`() throws {
         let offers = try Self.offers()
         #expect(try run.run("list", "--json", "--here") { $0.reply(Self.reply(offers)) } == .done)

@@ -9,7 +9,9 @@ struct ActivityJSONTests {
     @Test func `all fields are written in the order of the interface file`() throws {
         let control = InterfaceDefinition(try #require(HandoffInterfaces.control))
         var offered = try Sample.offered()
-        offered.opens = ControlOpens(kind: .app, name: "A", reason: "runs", app: "com.example.a", icon: "a")
+        offered.opens = ControlOpens(
+            kind: .app, name: "A", reason: "runs", app: "com.example.a", icon: "a",
+            choices: [ControlOpens.Choice(app: "com.example.a", name: "A")])
         #expect(offered.json.keys == control.fields(of: "OfferedActivity").map(\.name))
         #expect(offered.opens.json.keys == control.fields(of: "Opens").map(\.name))
         let continued = try Sample.continued()

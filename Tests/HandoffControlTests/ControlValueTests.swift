@@ -51,6 +51,9 @@ enum Sample {
             .willContinue(type), .continued(type, try continued(), nil, continuation: nil),
             .continued(type, try continued(), nil, continuation: try continuation()),
             .continued(type, nil, ControlOpens(kind: .web, name: "Browser"), continuation: nil),
+            .continued(
+                type, nil, ControlOpens(kind: .app, name: "A"), continuation: nil,
+                missing: [ControlMissing(.folder, name: "notes")]),
         ]
     }
 
@@ -152,13 +155,18 @@ struct ControlValueTests {
         #expect(try ContinueRequest(json: crossed(next.json)) == next)
         #expect(try ContinueRequest(json: [:]) == ContinueRequest())
         #expect(try ContinueRequest(json: ["timeout": 5]).timeout == 5)
+        for both: JSONObject in [
+            ["web": true, "app": "a"], ["web": true, "take": true], ["app": "a", "take": true],
+        ] {
+            #expect(throws: VarlinkError.self) { try ContinueRequest(json: both) }
+        }
     }
 
     @Test func `missing fields and fields of another type are reported by name`() throws {
         expectEveryField(of: try Sample.status().json, optional: ["account", "standing", "epoch", "unansweredSince"]) {
             (json) throws(VarlinkError) in _ = try ControlStatus(json: json)
         }
-        expectEveryField(of: try Sample.offered().json, optional: ["title", "team", "webpageURL"]) {
+        expectEveryField(of: try Sample.offered().json, optional: ["title", "team", "webpageURL", "missing"]) {
             (json) throws(VarlinkError) in _ = try OfferedActivity(json: json)
         }
         expectEveryField(of: try Sample.origin().json, optional: ["app", "appVersion"]) {

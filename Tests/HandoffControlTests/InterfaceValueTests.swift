@@ -34,6 +34,7 @@ struct InterfaceValueTests {
     private static let toolValues: [(object: String, type: CodableType)] = [
         ("Device", ControlDevice.self), ("PairingDevice", PairingDevice.self),
         ("PairingWindow", PairingWindowDescription.self), ("Peer", ControlPeer.self), ("Opens", ControlOpens.self),
+        ("AppChoice", ControlOpens.Choice.self), ("Missing", ControlMissing.self),
         ("App", ControlApp.self), ("Yield", ControlApp.Yield.self), ("OfferedActivity", OfferedActivity.self),
         ("PublishedActivity", PublishedActivity.self), ("Ticket", ControlTicket.self), ("Origin", Origin.self),
         ("Hold", ControlRestriction.self), ("Network", ControlNetwork.self), ("ListNetworks)", ControlNetworks.self),
@@ -78,6 +79,7 @@ struct InterfaceValueTests {
         }
         #expect(words("App", "source") == ControlApp.Source.allCases.map(\.rawValue))
         #expect(words("Opens", "kind") == ControlOpens.Kind.allCases.map(\.rawValue))
+        #expect(words("Missing", "kind") == ControlMissing.Kind.allCases.map(\.rawValue))
         #expect(words("Hold", "direction") == SwitchDirection.allCases.map(\.rawValue))
         #expect(words("Hold", "by") == ControlRestriction.Author.allCases.map(\.rawValue))
         #expect(words("GetStatus)", "standing") == Standing.allCases.map(\.rawValue))

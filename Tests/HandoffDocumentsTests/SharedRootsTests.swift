@@ -134,6 +134,21 @@ import Testing
         #expect(throws: SharedRoots.Missing.nowhere) { try arrives("handoff-document:name/a", roots) }
     }
 
+    @Test func `the folders and checkouts that a device lacks are found, each once`() throws {
+        try tree.file("notes/a")
+        let roots = try roots(["notes": "notes", "gone": "no/such"])
+        let documents = [
+            "root/notes/a", "root/notes/none", "root/other/a", "root/other/b", "root/gone/c", "git/example.org%2Fone/b",
+            "name/c?fetch=1",
+        ].compactMap { DocumentURL("handoff-document:" + $0) }
+        let identity = try #require(RepositoryIdentity(remote: "https://example.org/one"))
+        #expect(
+            roots.missing(for: documents) == [
+                .noRoot("other"), .rootUnavailable("gone", path: tree.path + "/no/such"), .noCheckout(identity),
+                .nowhere,
+            ])
+    }
+
     @Test func `checkouts are found by their remote`() throws {
         try tree.checkout("here/src/host/owner/one", "git@example.org:one.git")
         try tree.file("here/src/host/owner/one/b")

@@ -35,6 +35,17 @@ struct DesktopEntryTests {
         }
     }
 
+    @Test(arguments: [
+        ("editor", true), ("/opt/An Editor/icon.png", true), ("", false), ("a/b.png", false), ("../a.png", false),
+        ("a\u{202E}b", false), (String(repeating: "x", count: 256), true), (String(repeating: "x", count: 257), false),
+    ])
+    func `an icon is a short name or an absolute path`(icon: String, isValid: Bool) throws {
+        let handler = try Self.read(
+            "[Desktop Entry]\nType=Application\nName=E\nExec=editor\nX-Handoff-ActivityTypes=t;\nIcon=\(icon)\n",
+            programs: ["editor"])
+        #expect(handler != nil && handler?.icon == (isValid ? icon : nil))
+    }
+
     @Test func `types, team and domains are read among comments, blanks and other groups`() throws {
         let handler = try Self.read(
             """

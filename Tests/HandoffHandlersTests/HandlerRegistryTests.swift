@@ -217,4 +217,71 @@ struct HandlerRegistryTests {
     func `the host of a page is in lower case and ASCII, or nil`(url: String, host: String?) throws {
         #expect(try #require(WebPage(url)).host == host)
     }
+
+    // MARK: - The user's choice for one activity
+
+    @Test func `the choices are the enabled apps that continue the type, running or installed, each once`() {
+        let registry = HandlerRegistry(
+            handlers: [
+                Self.app("a", ["com.example.edit"]), Self.app("b", ["com.example.edit"]),
+                Self.app("off", ["com.example.edit"]), Self.app("team", ["com.example.edit"], team: "T"),
+                Self.app("other", ["com.example.view"]),
+            ], disabled: [Self.id("off")], opensPages: true)
+        let running = [
+            Self.running("b", ["com.example.edit"]), Self.running("attached", ["com.example.edit"], order: 2),
+            Self.running("attached", ["com.example.edit"], order: 3), Self.running("", ["com.example.edit"], order: 4),
+        ]
+        let choices = registry.choices(Self.edit, team: nil, running: running)
+        #expect(choices.map(\.app) == ["a", "b", "attached"])
+        #expect(choices.map(\.name) == ["The a", "The b", "attached"])
+        #expect(registry.declares(Self.edit, running: []))
+        #expect(!registry.declares(Self.type("com.example.none"), running: running))
+    }
+
+    @Test func `a chosen app opens the activity although another one runs, and otherwise the reason is given`() {
+        let apps = [
+            Self.app("a", ["com.example.edit"]), Self.app("off", ["com.example.edit"]),
+            Self.app("team", ["com.example.edit"], team: "T"), Self.app("other", ["com.example.view"]),
+        ]
+        let registry = HandlerRegistry(handlers: apps, disabled: [Self.id("off")], opensPages: true)
+        let running = [Self.running("b", ["com.example.edit"])]
+        func decide(_ app: String) -> HandlerDecision? {
+            registry.decide(Self.edit, team: nil, by: app, running: running)
+        }
+        #expect(decide("a") == HandlerDecision(.launch(apps[0]), name: "The a", .chosen))
+        #expect(decide("b") == HandlerDecision(.running(session: "s1"), name: "b", .running))
+        #expect(decide("off")?.reason == .disabled(app: "The off"))
+        #expect(decide("team")?.reason == .otherTeam(Self.edit, app: "The team"))
+        #expect(decide("other")?.words == "The other does not continue com.example.edit")
+        for unknown in ["", "none", "-a", "../a", "/usr/share/applications/a.desktop", "a\0", "a b"] {
+            #expect(decide(unknown) == nil, "\(unknown)")
+        }
+    }
+
+    // MARK: - Ids in AppStream
+
+    @Test func `an activity type may belong to the apps whose ids it begins with`() {
+        func ids(_ type: String) -> [String] { ComponentID.candidates(for: Self.type(type)).map(\.text) }
+        #expect(ids("org.gnome.TextEditor.editing") == ["org.gnome.TextEditor"])
+        #expect(
+            ids("io.github.user.App.edit.page") == [
+                "io.github.user.App.edit", "io.github.user.App", "io.github.user",
+            ])
+        #expect(ids("a.b.c.d.e.f.g") == ["a.b.c.d.e.f", "a.b.c.d.e", "a.b.c.d"])
+        for type in [
+            "com.example.edit", "edit", "....", "a..b.c.d", "-a.b.c.d", ".a.b.c.d", "a/../b.c.d.e", "--help.b.c.d",
+            "$(id).b.c.d", "a.b.c;d.e",
+        ] {
+            #expect(ids(type) == [], "\(type)")
+        }
+        #expect(ids("a.b.c/d.e.f") == [], "the id of an app has no slash")
+    }
+
+    @Test func `an id of a component cannot be an option, a path, or part of another address`() {
+        for text in ["", "-x", "--help", ".x", "..", "a/b", "/etc", "a b", "a?b", "a#b", "a%2f", "é", "a\n", "a\0"] {
+            #expect(ComponentID(text) == nil, "\(text)")
+        }
+        #expect(ComponentID(String(repeating: "a", count: 256)) == nil)
+        #expect(ComponentID("firefox_firefox.desktop")?.text == "firefox_firefox.desktop")
+    }
 }

@@ -118,6 +118,17 @@ class Commands:
         found[0].emit("clicked")
         return True
 
+    def choose(self, row, name):
+        """Chooses an item of the menu in a row."""
+        for opener in find(Gtk.MenuButton, None, row):
+            menu = opener.get_menu_model()
+            for item in range(menu.get_n_items()):
+                text = menu.get_item_attribute_value(item, "label", None).get_string()
+                if text.replace("__", "_") == name:
+                    opener.activate_action("offer.open", menu.get_item_attribute_value(item, "target", None))
+                    return True
+        return None
+
     def switch(self, row):
         found = find(Gtk.Switch, None, row)
         if not found:

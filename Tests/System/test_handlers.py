@@ -11,6 +11,7 @@ import time
 
 from bus import text
 from desk import TYPE, Desk, awaited, downloads, error, events, received
+from documents import configure, write
 from harness import BIN, expect, main, same, test
 from played_manager import PlayedManager
 from streaming import Connection
@@ -380,6 +381,165 @@ def order(stage):
     desk.entry("kde/viewer", types=[TYPE])
     desk.write(desk.config, "defaults", f"{TYPE}=kde-viewer\n")
     desk.opens(name="The kde/viewer", reason="chosen by the user")
+
+
+@test("an app can be chosen although another one runs, and no other app receives the activity", limit=90)
+def chosen(stage):
+    desk = Desk(stage)
+    first = desk.app("org.example.First", TYPE, types=[TYPE])
+    second = desk.app("org.example.Second", TYPE, types=[TYPE])
+    desk.app("org.example.Other", OTHER, types=[OTHER])
+    desk.start()
+    publish = desk.publish(TYPE, "--title", "Draft")
+    both = [{"app": f"org.example.{name}", "name": f"The org.example.{name}"} for name in ("First", "Second")]
+    expect(desk.opens(kind="app")["choices"] == both, f"wrong choices: {desk.offer}")
+    done = desk.ctl("continue", "--app", "org.example.Second").line
+    expect(done["opens"]["name"] == "The org.example.Second" and done["missing"] == [], f"wrong: {done}")
+    events(second, "continue")
+    desk.opens(name="The org.example.Second", reason="it is running")
+    # The running app attached again while the other one starts would be another recipient.
+    done = desk.ctl("continue", "--app", "org.example.First.desktop", publish.id).line
+    expect(done["opens"]["name"] == "The org.example.First", f"wrong: {done}")
+    events(first, "continue")
+    for app in ("org.example.Other", "org.example.None", "com.example.editing"):
+        refused = error(desk.ctl("continue", "--app", app, code=1))
+        expect(refused["reason"] == "noHandler" and app in refused["message"], f"wrong: {refused}")
+    desk.ctl("app", "disable", "org.example.First")
+    refused = error(desk.ctl("continue", "--app", "org.example.First", code=1))
+    expect("disabled" in refused["message"], f"wrong: {refused}")
+    with open(second) as file:
+        expect(sum('"event": "continue"' in line for line in file) == 1, "the running app received it again")
+
+
+@test("an app that attaches while the chosen one starts does not receive the activity", limit=90)
+def chosen_only(stage):
+    desk = Desk(stage)
+    desk.manifest("org.example.Deaf", ["/bin/sleep", "60"], types=[TYPE])
+    desk.start()
+    desk.publish()
+    desk.opens(kind="app")
+    waiting = desk.daemon.follow("continue", "--app", "org.example.Deaf", "--timeout", "3")
+    with open(desk.daemon.log) as log:
+        limit = time.monotonic() + 20
+        while "Starting an app" not in log.read():
+            expect(time.monotonic() < limit, "the app is not started")
+            time.sleep(0.02)  # The log shows it. There is nothing else to wait for.
+    handle = desk.daemon.follow("handle", TYPE)
+    expect(waiting.process.wait(20) == 1, f"another app received it: {waiting.seen}")
+    handle.interrupt()
+    expect(not any(line["event"] == "continue" for line in handle.rest()), "it received the activity")
+
+
+@test("--web opens the page although an app continues the activity, and an activity without a page is an error")
+def web(stage):
+    desk = Desk(stage)
+    record = desk.browser()
+    app = desk.app("org.example.Editor", TYPE, types=[TYPE])
+    desk.start()
+    desk.publish(TYPE, "--title", "Draft")
+    desk.opens(kind="app")
+    refused = error(desk.ctl("continue", "--web", code=1))
+    expect(refused["reason"] == "pageNotOpened" and "it has none" in refused["message"], f"wrong: {refused}")
+    first = desk.offer["id"]
+    page = desk.publish(TYPE, "--web-url", "https://example.org/draft")
+    desk.opens(kind="app")
+    newer = desk.publish(TYPE, "--title", "Newer")
+    # Without an id, the newest activity with a page.
+    done = desk.ctl("continue", "--web").line
+    expect(done["opens"] == {"kind": "web"} and done["id"] == page.id, f"wrong: {done}")
+    awaited(record)
+    page.wait("continued", deviceName="taker")
+    refused = error(desk.ctl("continue", "--web", first, code=1))
+    expect(refused["reason"] == "pageNotOpened", f"wrong: {refused}")
+    expect(not os.path.exists(app), "the app was started")
+    newer.interrupt()
+
+
+@test("a missing app is named by its id in the software catalogs, also after it was removed meanwhile")
+def missing_app(stage):
+    desk = Desk(stage)
+    type = "org.example.Planner.plan.day"
+    calls = desk.record()
+    path = desk.write(desk.programs, "appstreamcli", f"""#!/bin/sh
+printf '%s ' "$@" >>'{calls}'
+test "$1 $2" = 'get org.example.Planner'
+""")
+    os.chmod(path, 0o755)
+    desk.start()
+    desk.publish(type, "--title", "Plan")
+    named = [{"kind": "app", "name": "org.example.Planner", "appStream": "org.example.Planner"}]
+    while desk.offer["missing"] != named:
+        same_type = [{"kind": "app", "name": type, "appStream": None}]
+        expect(desk.offer["missing"] == same_type, f"wrong: {desk.offer}")
+        desk.offer = desk.watch.wait("changed")
+    with open(calls) as file:
+        expect(file.read() == "get org.example.Planner.plan get org.example.Planner ", "wrong calls")
+    expect([line["missing"] for line in desk.ctl("list").lines] == [named], "it is not listed")
+    refused = error(desk.ctl("continue", code=1))
+    expect("install org.example.Planner (appstream://org.example.Planner)" in refused["message"], f"wrong: {refused}")
+    # A type without such an app starts no program for each part, and an app is not searched for twice.
+    desk.publish("com.example.-x", "--title", "None")
+    expect(desk.offer["missing"][0]["appStream"] is None, f"wrong: {desk.offer}")
+    desk.browser()
+    path = desk.entry("org.example.Planner", types=[type])
+    desk.watch.wait("changed", title="Plan", missing=[])
+    expect([line["missing"] for line in desk.ctl("list", "--here").lines] == [[]], "an installed app is missing")
+    os.unlink(path)
+    desk.watch.wait("changed", title="Plan", missing=named)
+    for extra in ("Hidden=true", "TryExec=/nonexistent/planner"):
+        desk.entry("org.example.Planner", types=[type], extra=extra)
+        desk.entry("org.example.Viewer", types=["com.example.-x"])
+        desk.watch.wait("changed", title="None", missing=[])
+        os.unlink(os.path.join(desk.data, "applications/org.example.Viewer.desktop"))
+        desk.watch.wait("changed", title="None")
+        listed = [line["missing"] for line in desk.ctl("list").lines if line["title"] == "Plan"]
+        expect(listed == [named], f"{extra}: {listed}")
+    # An app that is not shown in menus continues activities.
+    desk.entry("org.example.Planner", types=[type], extra="NoDisplay=true")
+    desk.watch.wait("changed", title="Plan", missing=[])
+
+
+@test("a shared folder and a checkout that this device lacks are named after the activity was continued")
+def missing_folders(stage):
+    desk = Desk(stage)
+    configure(desk.origin, f"root = notes {os.path.realpath(desk.origin.folder)}/notes\n")
+    app = desk.app("org.example.Editor", TYPE, types=[TYPE])
+    desk.start()
+    letter = write(desk.origin, "notes/letter.md")
+    urls = [{"$url": "file://" + letter}, {"$url": "handoff-document:git/example.org%2Fa%2Fb/c.txt"},
+            {"$url": "handoff-document:root/..%2F..%2Fetc/passwd"}, {"$url": "handoff-document:root/no%0Ames/x"}]
+    desk.publish(TYPE, "--user-info", json.dumps({"files": urls}))
+    desk.opens(kind="app")
+    both = [{"kind": "folder", "name": "notes", "appStream": None},
+            {"kind": "checkout", "name": "example.org/a/b", "appStream": None}]
+    done = desk.ctl("continue").line
+    expect(done["missing"] == both, f"wrong: {done}")
+    events(app, "continue")
+    expect("missing" not in desk.ctl("continue", "--print").line, "the caller finds its documents itself")
+    desk.write(desk.config, "documents.conf", f"root = notes {desk.home}/notes\n")
+    expect(desk.ctl("continue").line["missing"] == both, "the folder does not exist")
+    os.makedirs(os.path.join(desk.home, "notes"))
+    expect(desk.ctl("continue").line["missing"] == both[1:], "the folder exists")
+
+
+@test("of thousands of desktop entries, and of those that Flatpak exports, the ones for Handoff are used", limit=120)
+def many_entries(stage):
+    desk = Desk(stage)
+    for number in range(3_000):
+        desk.entry(f"org.example.Nothing{number}", folder=desk.system)
+    exported = os.path.join(desk.daemon.folder, "flatpak", "exports", "share")
+    record = desk.record()
+    quoted = " ".join(f'"{word}"' for word in desk.command(record, "--app", "org.example.Sandboxed", TYPE))
+    # Flatpak exports links to the files of the app, and rewrites Exec and TryExec.
+    real = desk.entry("org.example.Sandboxed", types=[TYPE], exec=quoted, folder=os.path.join(desk.daemon.folder, "app"),
+                      extra="Icon=org.example.Sandboxed\nX-Flatpak=org.example.Sandboxed")
+    os.makedirs(os.path.join(exported, "applications"))
+    os.symlink(real, os.path.join(exported, "applications", "org.example.Sandboxed.desktop"))
+    desk.daemon.extra["XDG_DATA_DIRS"] = f"{exported}:{desk.system}"
+    desk.start()
+    desk.publish()
+    opens = desk.opens(kind="app", name="The org.example.Sandboxed")
+    expect(opens["icon"] == "org.example.Sandboxed" and "choices" not in opens, f"wrong: {opens}")
 
 
 @test("an app installed later captures nothing, even after an update of the first and a restart, and the user is notified")

@@ -69,8 +69,8 @@ def shown(stage):
     expect(notification["app"] == "Handoff" and notification["replaces"] == 0, f"wrong: {notification}")
     expect(notification["actions"] == ["default", "Continue", "continue", "Continue", "dismiss", "Dismiss",
                                         "mute", "Mute Editor"], f"wrong: {notification}")
-    expect(notification["hints"] == {"urgency": 0, "category": "device", "desktop-entry": "handoffd"},
-           f"wrong: {notification}")
+    hints = {"urgency": 0, "category": "device", "desktop-entry": "handoffd", "image-path": notification["icon"]}
+    expect(notification["hints"] == hints, f"wrong: {notification}")
     expect(notification["timeout"] == -1, f"wrong: {notification}")
     kind = desk.daemon.ctl("list").line["deviceKind"]
     icon = {"laptop": "computer-laptop", "server": "network-server"}.get(kind, "computer")
@@ -201,6 +201,42 @@ def muted(stage):
     publish.interrupt()
     desk.publish("com.example.painting", "--title", "Sea")
     desk.server.one(summary="The org.example.Painter: Sea")
+
+
+@test("the icon of an app is a name or a file, and an invalid one is replaced by that of the device")
+def icons(stage):
+    desk = Desk(stage)
+    icon = os.path.join(desk.daemon.folder, "an icon.png")
+    for name, given, shown, image in (
+        ("File", icon, icon, "file://" + icon.replace(" ", "%20")),
+        ("Unknown", "no-theme-has-this-icon", "no-theme-has-this-icon", "no-theme-has-this-icon"),
+        ("Relative", "../../etc/x.png", None, None), ("Long", "/" + "x" * 300, None, None),
+        ("Hidden", "a\u202eb", None, None),
+    ):
+        type = f"com.example.icon{name}"
+        desk.entry(f"org.example.{name}", types=[type], extra=f"Icon={given}")
+        publish = desk.publish(type, "--title", name)
+        notification = desk.server.one(summary=f"The org.example.{name}: {name}")
+        kind = desk.daemon.ctl("list").line["deviceKind"]
+        device = {"laptop": "computer-laptop", "server": "network-server"}.get(kind, "computer")
+        expect(notification["icon"] == (shown or device), f"wrong icon: {notification}")
+        expect(notification["hints"]["image-path"] == (image or device), f"wrong image: {notification}")
+        publish.interrupt()
+        desk.server.none()
+
+
+@test("an item that nothing here opens is reported to its recipient, with the missing app")
+def unopened(stage):
+    desk = Desk(stage)
+    path = desk.write(desk.programs, "appstreamcli", "#!/bin/sh\ntest \"$2\" = org.example.Planner\n")
+    os.chmod(path, 0o755)
+    desk.publish("org.example.Planner.plan", "--title", "<b>Plan", "--to", "taker")
+    body = ("Sent by origin: no app continues org.example.Planner.plan; install org.example.Planner "
+            "(appstream://org.example.Planner)")
+    notification = desk.server.one(summary="Could not continue <b>Plan", body=body)
+    expect(notification["actions"] == [] and notification["hints"]["urgency"] == 1, f"wrong: {notification}")
+    desk.entry("org.example.Planner", types=["org.example.Planner.plan"])
+    desk.server.one(summary="origin sent you <b>Plan")
 
 
 @test("a newer activity replaces the older one, which reappears when it ends")

@@ -229,6 +229,87 @@ def offers(stage):
     kitchen.see("no app")
 
 
+@test("an offer is opened in another app that continues it, and its page in the browser although an app continues it")
+def choices(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    kitchen = desk.windows[1]
+    kitchen.press("Offers")
+    apps = {}
+    for app in ("org.example.First", "org.example._Second_"):
+        apps[app] = desk.daemons[1].follow("handle", TYPE, "--app", app)
+        desk.daemons[0].publish(TYPE, "--title", f"Letter for {app}", "--web-url", "https://example.org/")
+        kitchen.see(f"Letter for {app}")
+    kitchen.see("opens in org.example._Second_")
+    expect(kitchen.do("unlabelled") == [], f"a control without a name: {kitchen.do('unlabelled')}")
+    for app, handle in apps.items():
+        kitchen.do("choose", row=f"Letter for {app}", name=app)
+        kitchen.see(f"Opened in {app}")
+        handle.wait("continue")
+    # The daemon has no screen for a browser.
+    kitchen.do("choose", row="Letter for org.example.First", name="Web Browser")
+    kitchen.see("cannot open the activity's web page https://example.org/")
+
+
+def software(daemon):
+    """Installs a software centre. Returns the file to which it writes the addresses that it opens."""
+    home, record = os.path.join(daemon.folder, "home"), os.path.join(daemon.folder, "software")
+    for name, text in (
+        (".config/mimeapps.list", "[Default Applications]\nx-scheme-handler/appstream=software.desktop;\n"),
+        ("data/applications/software.desktop",
+         f"[Desktop Entry]\nType=Application\nName=Software\nExec={daemon.folder}/software.sh %u\n"
+         "MimeType=x-scheme-handler/appstream;\n"),
+    ):
+        path = os.path.join(home, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+    with open(f"{daemon.folder}/software.sh", "w") as file:
+        file.write(f"#!/bin/sh\nprintf '%s|' \"$@\" >'{record}.part'\nmv '{record}.part' '{record}'\n")
+    os.chmod(f"{daemon.folder}/software.sh", 0o755)
+    daemon.environment["XDG_DATA_HOME"] = os.path.join(home, "data")
+    return record
+
+
+@test("a missing app is opened in the software centre, if there is one and its id is valid")
+def missing(stage):
+    names = ["org.example.Planner", "--help", "a/b", "<b>", "x" * 10_000, "\ud800", "", None, 3]
+    offers = [
+        {"event": "added", "activity": {
+            "id": f"{number:032}", "device": "0" * 64, "deviceName": "Laptop", "title": f"Offer {number}", "type": TYPE,
+            "hasWebpageURL": True,
+            "opens": {"kind": "nothing" if number else "app", "name": "_Editor", "reason": "no app",
+                      "choices": [{"app": name, "name": name} for name in names] if number == 1 else "x"},
+            "missing": [{"kind": "app", "name": name, "appStream": name}, {"kind": "folder", "name": name}, 3, {}]}}
+        for number, name in enumerate(names)
+    ]
+    answers = {
+        "FollowChanges": [{"changed": ["status", "devices", "apps"]}], "Watch": [*offers, {"event": "ready"}],
+        "GetStatus": [{"name": "Study", "account": "a"}], "ListDevices": [{"devices": [{}, {}]}], "ListApps": [{"apps": []}],
+    }
+
+    def play(call):
+        for parameters in answers.get(call["method"].rpartition(".")[2], []):
+            yield message(parameters=parameters, **({"continues": True} if call.get("more") else {}))
+
+    daemon = stage.daemon("Study", start=False)
+    PlayedDaemon(os.path.dirname(daemon.socket), play, stays=True)
+    screen = Screen(stage)
+    window = SettingsWindow(stage, screen, daemon)
+    window.press("Offers").see("Not on this device: the app org.example.Planner", "Offer 8")
+    program = "from gi.repository import Gio; exit(Gio.AppInfo.get_default_for_uri_scheme('appstream') is not None)"
+    own = subprocess.run([PYTHON, "-c", program], env=daemon.environment).returncode
+    expect(("Open in Software" in window.texts()) == bool(own), "the button depends on a software centre")
+    record = software(daemon)
+    window = SettingsWindow(stage, screen, daemon)
+    window.press("Offers").see("Not on this device: the app org.example.Planner", "Offer 8")
+    expect(window.texts().count("Open in Software") == 1, f"an invalid id can be opened: {window.texts()}")
+    expect(all(len(text) < 1500 for text in window.texts()), "a text without a limit")
+    window.press("Open in Software", row="Offer 0")
+    until("the software centre", lambda: os.path.exists(record))
+    with open(record) as file:
+        expect(file.read() == "appstream://org.example.Planner|", "a wrong address")
+
+
 @test("a failed continuation shows the daemon's reason, which remains in its row")
 def offer_fails(stage):
     desk = Desk(stage, "Study", "Kitchen")

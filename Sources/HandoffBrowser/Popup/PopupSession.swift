@@ -135,7 +135,7 @@ final class PopupSession {
         client.continueActivity(request) { [weak host] result in
             switch result {
             case .success(.willContinue): break
-            case .success(.continued(_, let content, _, let continuation)):
+            case .success(.continued(_, let content, _, let continuation, _)):
                 if isPage, let content, let continuation { host?.open(content, continuation) }
                 host?.post(.popup(.went(activity, nil)))
                 client.close()

@@ -25,7 +25,7 @@ final class TabRequest {
         let request = ContinueRequest(activity: offer.id.hex, from: offer.device.hex, take: true)
         client.continueActivity(request) { [weak self] result in
             switch result {
-            case .success(.continued(_, _, _, let continuation?)): self?.open(continuation, path, loop)
+            case .success(.continued(_, _, _, let continuation?, _)): self?.open(continuation, path, loop)
             case .success(.continued): self?.end(.failure(.badAnswer("a continuation without an id")))
             case .success(.willContinue): break
             case .failure(let error): self?.end(.failure(error))

@@ -1,5 +1,6 @@
 import HandoffClient
 import HandoffControl
+import HandoffHandlers
 import HandoffJSON
 import HandoffModel
 package import LoopIO
@@ -15,6 +16,8 @@ package struct ContinueCommand: Command {
             OptionSpecification("--from", .value(.otherDevice), "match only this device (name or id prefix)"),
             OptionSpecification(
                 "--timeout", .value("SECONDS"), "give up after this time (default: 20, plus 30 to start an app)"),
+            OptionSpecification("--app", .value(.app), "open it in this app, instead of the usual one"),
+            OptionSpecification("--web", .flag, "open its web page in the browser, although an app continues it"),
             OptionSpecification("--print", .flag, "print the activity with its payload instead of opening an app"),
             OptionSpecification(
                 "--output", .value(.content), "like --print, and save the content that the other app streams"),
@@ -28,6 +31,12 @@ package struct ContinueCommand: Command {
             Details of the selected offer are shown below the list. ID can be shortened to any unique prefix, and
             excludes --latest. Exit status 4 means that no offer matches. On a terminal, the command shows after a
             moment which device it waits for. Ctrl-C cancels.
+
+            --app selects one of the apps that continue the activity: handoffctl list --json has them in the field
+            choices of opens if there are several. ID is the app's id, the name of its desktop entry with or without
+            '.desktop'. An activity without a web page is refused with --web (code 4608, reason pageNotOpened), and
+            --app with an app that does not continue it (reason noHandler). Without an ID of an activity, both options
+            choose among the activities for which that is possible.
 
             If nothing opens the activity, the error has code 4608, reason noHandler, and explains why. If the app
             cannot be started, the reason is launchFailed. If a started app does not request the activity within 30 s,
@@ -87,9 +96,13 @@ package struct ContinueCommand: Command {
               unsafe       a folder with content that is never accepted
               unsupported  the version or kind of the transfer is unknown
 
-            With --json: event (continued), opens, and the fields of the activity; with --print, the fields of the
-            activity with userInfo (tagged form) and origin. With --output, these events follow (with '--output -', all
-            of it is on standard error):
+            If a document of the activity is in a shared folder or a checkout that is not on this device, a note on
+            standard error names each of them after the activity was continued. Earlier, documents are not known.
+
+            With --json: event (continued), opens, missing (the shared folders and checkouts that this device lacks:
+            kind, which is folder or checkout, and name), and the fields of the activity; with --print, the fields of
+            the activity with userInfo (tagged form) and origin. With --output, these events follow (with '--output -',
+            all of it is on standard error):
 
               stream    id, stream, kind (file, folder or stream), name, size, from (bytes already received), device,
                         deviceName, repository (if a folder contains one): the content starts or resumes
@@ -135,14 +148,32 @@ package struct ContinueCommand: Command {
         let isForced = arguments.has("--force")
         if isForced, output == nil { throw .missing("--output", for: "--force", command: command) }
         isHandler = arguments.has("--print") || output != nil
+        let app = try Self.app(arguments)
+        let isWeb = arguments.has("--web")
+        let handling = output == nil ? "--print" : "--output"
+        if isWeb, app != nil { throw .conflict("--web", "--app", command: command) }
+        if isWeb, isHandler { throw .conflict("--web", handling, command: command) }
+        if app != nil, isHandler { throw .conflict("--app", handling, command: command) }
         mayPick = activity == nil && !arguments.has("--latest")
         request = ContinueRequest(
-            activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout)
+            activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout, app: app,
+            web: isWeb ? true : nil)
         receiving = output.map { [request] output in
             ReceiveRequest(
                 activity: request, output: output, isForced: isForced,
                 timeout: timeout.map { .seconds($0) } ?? ReceiveRequest.defaultTimeout)
         }
+    }
+
+    /// Returns the id of the chosen app, without the suffix of a desktop entry; nil for none.
+    private static func app(_ arguments: ParsedArguments) throws(UsageError) -> String? {
+        guard let text = arguments.value("--app") else { return nil }
+        let suffix = ".desktop"
+        let id = text.hasSuffix(suffix) ? String(text.dropLast(suffix.count)) : text
+        guard AppID(id) != nil else {
+            throw .badValue(text, of: "--app", expected: "the id of an app", command: specification.name)
+        }
+        return id
     }
 
     package func run(in context: CommandContext) {
@@ -195,8 +226,8 @@ package struct ContinueCommand: Command {
                 switch result {
                 case .success(.willContinue):
                     break  // The payload is on its way; the last reply decides.
-                case .success(.continued(let type, let activity, let opens, _)):
-                    show(type, activity, opens, context)
+                case .success(.continued(let type, let activity, let opens, _, let missing)):
+                    show(type, activity, opens, missing, context)
                 case .failure(let error):
                     context.fail(CommandFailure(error))
                 }
@@ -219,10 +250,12 @@ package struct ContinueCommand: Command {
     }
 
     private func show(
-        _ type: ActivityType, _ activity: ContinuedActivity?, _ opens: ControlOpens?, _ context: CommandContext
+        _ type: ActivityType, _ activity: ContinuedActivity?, _ opens: ControlOpens?, _ missing: [ControlMissing]?,
+        _ context: CommandContext
     ) {
         var fields = activity?.json ?? ["type": .string(type.text)]
         if let opens { fields["opens"] = .object(opens.json) }
+        if let missing { fields["missing"] = .array(missing.map { .object($0.json) }) }
         switch (isHandler, activity) {
         case (true, nil):
             return context.fail(CommandFailure(.badAnswer("the continued reply has no activity")))
@@ -234,6 +267,10 @@ package struct ContinueCommand: Command {
             }
         case (false, _):
             context.show(Describe.event("continued", fields), or: Self.text(type, activity, opens))
+            for each in missing ?? [] where !context.json {
+                let text = "not on this device: \(each.phrase)"
+                each.remedy.map { context.note(text, remedy: $0) } ?? context.note(text)
+            }
         }
         context.finish(.done)
     }
@@ -271,6 +308,10 @@ extension ContinueRequest {
     func fits(_ offer: OfferedActivity) -> Bool {
         if let activity, !offer.id.hex.hasPrefix(activity) { return false }
         if let type, type != offer.type.text { return false }
+        if web == true, !offer.hasWebpageURL { return false }
+        if let app, app != offer.opens.app, offer.opens.choices?.contains(where: { $0.app == app }) != true {
+            return false
+        }
         guard let from else { return true }
         return DeviceNames([offer.device: offer.deviceName]).choose(from) == .one(offer.device)
     }

@@ -14,7 +14,9 @@ package struct ListCommand: Command {
         details: """
             The last column shows what would open the activity here: an app, which is started if needed, the web, or
             nothing and why. With 'web' it may be an app that claims the page's site, because the page is known only
-            after the activity was continued. With --mine, which excludes --here, the list shows which app published
+            after the activity was continued. If no app here continues the type, the column names the app to install,
+            provided that its id is the beginning of the type and the software catalogs of this device have it
+            (appstreamcli get). With --mine, which excludes --here, the list shows which app published
             each activity, since when, whether other devices may see it, and which do.
 
             If the list is empty, a message on standard error states the reason, if this device knows it: it is in no
@@ -23,7 +25,9 @@ package struct ListCommand: Command {
             none of this device's offers.
 
             With --json, a line for each: at least id, type, title, device, deviceName, deviceKind, streams,
-            webpageURL, sent (only to this device), opens (kind, which is app, web or nothing, name and reason), age;
+            webpageURL, sent (only to this device), opens (kind, which is app, web or nothing, name, reason, and
+            choices: the apps that continue it if there are several), missing (what this device lacks: kind, which is
+            app, name, and appStream: the app's id in the software catalogs, or null), age;
             with --mine at least id, type, title, app, offered, reason, age.
             """,
         example: "handoffctl list --here")
@@ -107,10 +111,15 @@ package struct ListCommand: Command {
                 Describe.type(activity.type),
                 VisibleText.escape(activity.deviceName) + (activity.sent ? ", sent to you" : ""),
                 RelativeAge.text(seconds: activity.age),
-                Describe.opens(activity.opens),
+                ([Describe.opens(activity.opens)] + Self.advice(activity)).joined(separator: "; "),
             ])
         }
         return table
+    }
+
+    /// Returns how to install the app that is missing for an offer.
+    private static func advice(_ activity: OfferedActivity) -> [String] {
+        (activity.missing ?? []).compactMap(\.remedy)
     }
 }
 

@@ -156,7 +156,7 @@ final class ReceiveSession {
                 switch result {
                 case .success(.willContinue):
                     break  // The payload is on its way; the last reply decides.
-                case .success(.continued(_, let activity?, _, let continuation?)):
+                case .success(.continued(_, let activity?, _, let continuation?, _)):
                     continued(activity, continuation)
                 case .success(.continued):
                     context.fail(CommandFailure(.badAnswer("the continued reply has no activity or no continuation")))

@@ -13,21 +13,30 @@ package struct ContinueRequest: ControlRequest {
     package var take: Bool?
     /// The timeout in seconds.
     package var timeout: Double?
+    /// The id of the app that opens it; nil for the usual one.
+    package var app: String?
+    /// True to open its web page in the browser, although an app continues it. Default: false.
+    package var web: Bool?
 
     /// Creates a request, by default for the latest activity.
     package init(
-        activity: String? = nil, type: String? = nil, from: String? = nil, take: Bool? = nil, timeout: Double? = nil
+        activity: String? = nil, type: String? = nil, from: String? = nil, take: Bool? = nil, timeout: Double? = nil,
+        app: String? = nil, web: Bool? = nil
     ) {
         self.activity = activity
         self.type = type
         self.from = from
         self.take = take
         self.timeout = timeout
+        self.app = app
+        self.web = web
     }
 
-    /// Checks that the timeout is positive.
+    /// Checks that the timeout is positive, and that at most one recipient is given.
     package func check() throws(VarlinkError) {
         if let timeout, !(timeout > 0 && timeout.isFinite) { throw .invalidParameter("timeout") }
+        if web == true, take == true || app != nil { throw .invalidParameter("web") }
+        if app != nil, take == true { throw .invalidParameter("app") }
     }
 }
 
@@ -37,7 +46,11 @@ package enum ContinueEvent: ControlMessage {
     case willContinue(ActivityType)
     /// The activity was continued: by the caller if it requested this, otherwise by the handler
     /// that opened it. A caller that continued it opens streams with the continuation.
-    case continued(ActivityType, ContinuedActivity?, ControlOpens?, continuation: ContinuationID?)
+    /// `missing`: the folders and checkouts that this device lacks; nil with a caller that continued
+    /// it.
+    case continued(
+        ActivityType, ContinuedActivity?, ControlOpens?, continuation: ContinuationID?,
+        missing: [ControlMissing]? = nil)
 
     /// Decodes the results. Throws `invalidParameter` or `unknownEvent`.
     package init(json: JSONObject) throws(VarlinkError) {
@@ -48,7 +61,7 @@ package enum ContinueEvent: ControlMessage {
         case "continued":
             self = .continued(
                 try fields.value("type"), try fields.optional("activity"), try fields.optional("opens"),
-                continuation: try fields.optional("continuation"))
+                continuation: try fields.optional("continuation"), missing: try fields.optional("missing"))
         default: throw .unknownEvent(event)
         }
     }
@@ -57,13 +70,14 @@ package enum ContinueEvent: ControlMessage {
     package var json: JSONObject {
         switch self {
         case .willContinue(let type):
-            .event("willContinue", ["type": type.json, "activity": nil, "opens": nil, "continuation": nil])
-        case .continued(let type, let activity, let opens, let continuation):
+            .event(
+                "willContinue", ["type": type.json, "activity": nil, "opens": nil, "continuation": nil, "missing": nil])
+        case .continued(let type, let activity, let opens, let continuation, let missing):
             .event(
                 "continued",
                 [
                     "type": type.json, "activity": activity?.field, "opens": opens?.field,
-                    "continuation": continuation?.json,
+                    "continuation": continuation?.json, "missing": missing.map { .array($0.map(\.field)) },
                 ])
         }
     }

@@ -29,11 +29,14 @@ package struct OfferedActivity: DirectControlValue {
     package var sent: Bool
     /// The handler that would open it here.
     package var opens: ControlOpens
+    /// The things that this device lacks. Nil from an older daemon. Folders and checkouts are known
+    /// only after the activity was continued.
+    package var missing: [ControlMissing]?
 
     package init(
         id: ActivityID, type: ActivityType, title: String?, team: String?, device: DeviceID, deviceName: String,
         deviceKind: DeviceKind, streams: Bool, webpageURL: String? = nil, hasWebpageURL: Bool, age: Double,
-        sent: Bool = false, opens: ControlOpens
+        sent: Bool = false, opens: ControlOpens, missing: [ControlMissing]? = []
     ) {
         self.id = id
         self.type = type
@@ -48,6 +51,7 @@ package struct OfferedActivity: DirectControlValue {
         self.age = age
         self.sent = sent
         self.opens = opens
+        self.missing = missing
     }
 
     /// The fields, in the order of the properties.
@@ -58,6 +62,7 @@ package struct OfferedActivity: DirectControlValue {
             ("deviceName", .string(deviceName)), ("deviceKind", .string(deviceKind.name)), ("streams", .bool(streams)),
             ("webpageURL", webpageURL.map(JSON.string) ?? .null), ("hasWebpageURL", .bool(hasWebpageURL)),
             ("age", .real(age)), ("sent", .bool(sent)), ("opens", .object(opens.json)),
+            ("missing", missing.map { .array($0.map(\.field)) } ?? .null),
         ])
     }
 }
@@ -74,6 +79,19 @@ package struct ControlOpens: DirectControlValue {
         case nothing
     }
 
+    /// `AppChoice`: an app that the user can choose instead.
+    package struct Choice: ControlValue {
+        /// The app's id.
+        package var app: String
+        /// Its name for users.
+        package var name: String
+
+        package init(app: String, name: String) {
+            self.app = app
+            self.name = name
+        }
+    }
+
     /// The kind of handler.
     package var kind: ReplyWord<Kind>
     /// The name of the app or browser.
@@ -84,16 +102,20 @@ package struct ControlOpens: DirectControlValue {
     package var app: String?
     /// The app's icon: a name in the desktop's theme, or an absolute path.
     package var icon: String?
+    /// The apps that continue the activity, this one included, if there are several.
+    package var choices: [Choice]?
 
     /// Creates a handler: an app or a browser by name, or nothing with a reason.
     package init(
-        kind: Kind, name: String? = nil, reason: String? = nil, app: String? = nil, icon: String? = nil
+        kind: Kind, name: String? = nil, reason: String? = nil, app: String? = nil, icon: String? = nil,
+        choices: [Choice]? = nil
     ) {
         self.kind = ReplyWord(kind)
         self.name = name
         self.reason = reason
         self.app = app
         self.icon = icon
+        self.choices = choices
     }
 
     /// Omits all nil fields, also in a reply.
@@ -103,6 +125,7 @@ package struct ControlOpens: DirectControlValue {
         if let reason { members.append(("reason", .string(reason))) }
         if let app { members.append(("app", .string(app))) }
         if let icon { members.append(("icon", .string(icon))) }
+        if let choices { members.append(("choices", .array(choices.map(\.field)))) }
         return JSONObject(distinct: members)
     }
 }

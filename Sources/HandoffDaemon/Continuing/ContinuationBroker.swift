@@ -20,6 +20,8 @@ final class ContinuationBroker {
         let timeout: Duration?
         /// For the app or browser that is started.
         let token: ActivationToken?
+        /// True if the user chose this app, so that no other may receive the activity.
+        var isChosen = false
 
         var activity: ActivitySummary { offer.activity }
         var device: DeviceID { offer.device }
@@ -35,6 +37,8 @@ final class ContinuationBroker {
         case launch(Handler)
         /// The choice depends on the activity's page.
         case page
+        /// The browser, with the activity's page.
+        case browser
     }
 
     private final class Running {
@@ -111,7 +115,7 @@ final class ContinuationBroker {
         case .launch(let handler):
             entry = Running(request, .started, for: caller)
             entry.started = handler
-        case .page: entry = Running(request, .page, for: caller)
+        case .page, .browser: entry = Running(request, .page, for: caller)
         }
         entry.timer = loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
         running[id] = entry
@@ -181,6 +185,7 @@ final class ContinuationBroker {
     private func fits(_ session: AppSession, _ entry: Running) -> Bool {
         let isStarted = entry.started.map { $0.id.text.utf8.elementsEqual(session.app.utf8) } ?? false
         if entry.isForPage { return isStarted }
+        guard isStarted || !entry.request.isChosen else { return false }
         return session.continues(entry.request.activity.type, team: entry.request.activity.team)
     }
 
@@ -233,8 +238,8 @@ final class ContinuationBroker {
         case .finish:
             guard let payload = entry.payload else { return }
             if entry.machine.recipient == .caller { begin(payload, entry, id) }
-            entry.caller.continued(answer(payload, entry, id))
             note(entry, "continued")
+            reply(payload, entry, id)
         case .fail(let failure):
             log.info(
                 "Continuation failed",
@@ -301,6 +306,7 @@ final class ContinuationBroker {
     // MARK: - Apps and pages
 
     private func choose(_ content: ActivityContent, for id: ContinuationID) {
+        if case .browser? = running[id]?.request.recipient { return step(id) { $0.chose(.browser) } }
         let decision = decide(content)
         if case .claims = decision.reason { running[id]?.isForPage = true }
         switch decision.opener {
@@ -372,16 +378,16 @@ final class ContinuationBroker {
                 hasStreams: payload.content.supportsStreams && !entry.isForPage))
     }
 
-    private func answer(_ payload: Payload, _ entry: Running, _ id: ContinuationID) -> ContinueEvent {
-        let request = entry.request
-        let activity = continued(payload, request, isForPage: false)
-        switch (entry.machine.recipient, entry.handler) {
-        case (.caller, _): return .continued(request.activity.type, activity, nil, continuation: id)
-        case (_, let handler?):
-            let opens = ControlOpens(kind: .app, name: name(handler))
-            return .continued(request.activity.type, activity, opens, continuation: nil)
-        case (_, nil):
-            return .continued(request.activity.type, activity, ControlOpens(kind: .web), continuation: nil)
+    private func reply(_ payload: Payload, _ entry: Running, _ id: ContinuationID) {
+        let (type, caller) = (entry.request.activity.type, entry.caller)
+        let activity = continued(payload, entry.request, isForPage: false)
+        guard entry.machine.recipient != .caller else {
+            return caller.continued(.continued(type, activity, nil, continuation: id))
+        }
+        let opens = entry.handler.map { ControlOpens(kind: .app, name: name($0)) } ?? ControlOpens(kind: .web)
+        // The app has the activity already, and does not wait for the search.
+        installed.findMissing(for: payload.content) { missing in
+            caller.continued(.continued(type, activity, opens, continuation: nil, missing: missing))
         }
     }
 

@@ -7,9 +7,14 @@ final class NotificationContinuation: ContinuationCaller {
     /// Never called: a notification has no connection that could end.
     var onClosed: (() -> Void)?
     private var completion: ((String?) -> Void)?
+    private let onContinued: ([ControlMissing]) -> Void
 
-    /// - Parameter completion: receives the reason of a failure, or nil; called once.
-    init(_ completion: @escaping (String?) -> Void) {
+    /// - Parameters:
+    ///   - onContinued: receives the things that this device lacks for the activity, after it was
+    ///     continued.
+    ///   - completion: receives the reason of a failure, or nil; called once.
+    init(onContinued: @escaping ([ControlMissing]) -> Void, completion: @escaping (String?) -> Void) {
+        self.onContinued = onContinued
         self.completion = completion
     }
 
@@ -17,6 +22,7 @@ final class NotificationContinuation: ContinuationCaller {
 
     func continued(_ outcome: ContinueEvent) {
         finish(nil)
+        if case .continued(_, _, _, _, let missing?) = outcome { onContinued(missing) }
     }
 
     func failed(_ error: CallError) {

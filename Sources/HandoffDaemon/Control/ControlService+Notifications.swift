@@ -20,7 +20,8 @@ extension ControlService: NotificationServiceDelegate {
         {
             return completion("it has changed, and would now open in another app than the notification named")
         }
-        let caller = NotificationContinuation(completion)
+        let caller = NotificationContinuation(
+            onContinued: { [core] in core.notifications.continued(offer, missing: $0) }, completion: completion)
         do {
             let request = ContinueRequest(activity: offer.activity.hex, from: offer.device.hex)
             try begin(request, token: token, for: caller)

@@ -34,37 +34,73 @@ extension ControlService {
         let running = apps.registry.running
         var origins: [DeviceID: Origin] = [:]
         // Most of many offers are of a few kinds, and each decision examines all apps.
-        var openers: [OpenerKey: ControlOpens] = [:]
+        var openers: [OpenerKey: (opens: ControlOpens, missing: [ControlMissing])] = [:]
         let now = loop.now
         return offers(of: devices).map { offer in
             let (device, activity) = (offer.device, offer.activity)
             let origin = origins[device] ?? peers.origin(of: device)
             origins[device] = origin
             let key = OpenerKey(activity)
-            let opens = openers[key] ?? opens(decide(activity, running))
-            openers[key] = opens
+            let opener = openers[key] ?? opener(activity, running)
+            openers[key] = opener
             return OfferedActivity(
                 id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
                 deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
                 hasWebpageURL: activity.hasWebpageURL, age: Double(offer.age(at: now)), sent: activity.isSent,
-                opens: opens)
+                opens: opener.opens, missing: opener.missing)
         }
     }
 
     /// Returns the recipient of an offer, as far as it is known without the payload.
-    func recipient(of offer: ActivitySummary) -> Result<ContinuationBroker.Recipient, HandoffFailure> {
-        let decision = decide(offer, apps.registry.running)
+    ///
+    /// - Parameter request: the user's choice of a recipient; nil for none.
+    /// - Throws: if nothing opens the offer, or not the chosen recipient.
+    func recipient(
+        of offer: ActivitySummary, for request: ContinueRequest? = nil
+    ) throws -> ContinuationBroker.Recipient {
+        if request?.web == true {
+            guard offer.hasWebpageURL else {
+                throw HandoffFailure.pageNotOpened(nil, cause: "it has none")
+            }
+            return .browser
+        }
+        let running = apps.registry.running
+        var decision = decide(offer, running)
+        if let app = request?.app {
+            let chosen = installed.registry.decide(offer.type, team: offer.team, by: app, running: running)
+            guard let chosen else {
+                throw HandoffFailure.notOpened(by: app, cause: "no such app is installed or attached")
+            }
+            guard chosen.opener != .nothing else { throw HandoffFailure.notOpened(by: app, cause: chosen.words) }
+            decision = chosen
+        }
         switch decision.opener {
         case .running(let session):
-            if let app = apps.registry.session(session) { return .success(.app(app)) }
-        case .launch(let handler): return .success(.launch(handler))
-        case .browser, .page: return .success(.page)
+            if let app = apps.registry.session(session) { return .app(app) }
+        case .launch(let handler): return .launch(handler)
+        case .browser, .page: return .page
         case .nothing: break
         }
-        return .failure(.noHandler(type: offer.type, cause: decision.words))
+        let steps = opener(offer, running).missing.compactMap(\.remedy)
+        throw HandoffFailure.noHandler(type: offer.type, cause: ([decision.words] + steps).joined(separator: "; "))
     }
 
-    /// Returns what would open an offer, for display.
+    /// Returns what would open an offer, and what is missing for it, for display.
+    private func opener(
+        _ offer: ActivitySummary, _ running: [RunningApp]
+    ) -> (opens: ControlOpens, missing: [ControlMissing]) {
+        var opens = opens(decide(offer, running))
+        let choices = installed.registry.choices(offer.type, team: offer.team, running: running)
+        if choices.count > 1 { opens.choices = choices.map { ControlOpens.Choice(app: $0.app, name: $0.name) } }
+        let isMissing = opens.kind != .app && !installed.registry.declares(offer.type, running: running)
+        // Every device opens pages, and the project's own types belong to no app in a catalog.
+        guard isMissing, offer.type != .browsingWeb, !offer.type.text.hasPrefix("dev.handoff1.") else {
+            return (opens, [])
+        }
+        let component = core.catalog.app(for: offer.type)?.text
+        return (opens, [ControlMissing(.app, name: component ?? offer.type.text, appStream: component)])
+    }
+
     private func opens(_ decision: HandlerDecision) -> ControlOpens {
         let words = decision.words
         switch decision.opener {

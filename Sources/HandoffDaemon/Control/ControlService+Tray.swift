@@ -8,7 +8,7 @@ import LoopIO
 extension ControlService {
     /// Returns the offers that something here opens, and whether the user has paused.
     func trayState() -> DesktopTray.State {
-        let offers = shownOffers().compactMap(NotificationOffer.init)
+        let offers = shownOffers().compactMap(NotificationOffer.init).filter { $0.obstacle == nil }
         let shown = Array(offers.prefix(TrayContent.maxOffers))
         let content = TrayContent(
             offers: shown.map {

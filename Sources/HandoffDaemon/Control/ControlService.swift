@@ -242,7 +242,7 @@ final class ControlService {
         if prefix == nil, !take {
             // A request without an id prefers an activity that can be opened, even if another is
             // newer.
-            let openable = fitting.filter { (try? recipient(of: $0.activity).get()) != nil }
+            let openable = fitting.filter { (try? recipient(of: $0.activity, for: request)) != nil }
             if !openable.isEmpty { fitting = openable }
         }
         switch OfferSelection.choose(fitting, prefix: prefix, id: { $0.activity.id }) {
@@ -262,11 +262,12 @@ final class ControlService {
         case .ambiguous(let candidates):
             throw CallError.ambiguous(prefix ?? "", candidates)
         case .one(let offer):
-            let recipient = take ? .caller : try recipient(of: offer.activity).get()
+            let recipient = take ? .caller : try recipient(of: offer.activity, for: request)
             core.broker.begin(
                 ContinuationBroker.Request(
                     offer: offer, origin: peers.origin(of: offer.device),
-                    recipient: recipient, timeout: request.timeout.flatMap(Self.duration), token: token), for: caller)
+                    recipient: recipient, timeout: request.timeout.flatMap(Self.duration), token: token,
+                    isChosen: request.app != nil), for: caller)
         }
     }
 

@@ -48,6 +48,12 @@ extension DaemonCore: PeersDelegate {
 extension DaemonCore {
     /// The app that would open an activity may have changed.
     func installedAppsChanged() {
+        catalog.forgetUnknown()
+        control.offersChanged()
+    }
+
+    /// The software catalogs have an app that is not installed, for a type on offer.
+    func componentsChanged() {
         control.offersChanged()
     }
 }

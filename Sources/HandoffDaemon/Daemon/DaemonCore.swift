@@ -162,6 +162,9 @@ final class DaemonCore {
     private(set) lazy var installed: DesktopApps = DesktopApps(
         log: log.named("apps"), desktop: desktop, history: stored.claims, core: self)
 
+    /// The apps that could be installed.
+    private(set) lazy var catalog: SoftwareCatalog = SoftwareCatalog(desktop: desktop, core: self)
+
     private(set) lazy var streams: StreamService = StreamService(
         loop: loop, log: log.named("streams"),
         sleepLock: SleepLock(loop: loop, log: log.named("streams"), desktop: desktop), peers: peers,

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffDocuments
 import HandoffHandlers
 import HandoffJSON
 import HandoffModel
@@ -7,6 +8,10 @@ import LoopIO
 /// The installed apps, as reported by the desktop service, and their start. Lives on the daemon's
 /// loop.
 final class DesktopApps {
+    /// The maximum number of documents to search for, and the time for that. A disk may be slow.
+    private static let maxDocuments = 64
+    private static let searchTimeout = Duration.seconds(2)
+
     private let log: Logger
     private let desktop: DesktopLink?
     /// Weak because an update can arrive during shutdown.
@@ -108,6 +113,29 @@ final class DesktopApps {
         var parameters: JSONObject = ["path": .string(path), "shows": .bool(shows)]
         if let token { parameters["token"] = .string(token.text) }
         call(.openFile, parameters, completion)
+    }
+
+    /// Finds the shared folders and checkouts of an activity's documents that this device lacks.
+    ///
+    /// - Parameter completion: Called once: immediately if the activity has no documents, otherwise
+    ///   when they are known, or after two seconds without a result.
+    func findMissing(for content: ActivityContent, completion: @escaping ([ControlMissing]) -> Void) {
+        let urls = content.documents(limit: Self.maxDocuments)
+        guard !urls.isEmpty, let desktop else { return completion([]) }
+        var completion: (([ControlMissing]) -> Void)? = completion
+        var timer: LoopTimer?
+        func finish(_ missing: [ControlMissing]) {
+            let call = completion
+            completion = nil
+            timer?.cancel()
+            timer = nil
+            call?(missing)
+        }
+        timer = desktop.loop.timer(after: Self.searchTimeout) { finish([]) }
+        desktop.call(.findDocuments, ["urls": .array(urls.map(JSON.string))]) { result in
+            let fields = (try? result.get()).map { Fields($0) }
+            finish((try? fields?.value("missing", as: [ControlMissing].self)) ?? [])
+        }
     }
 
     private func call(

@@ -43,7 +43,7 @@ package final class DesktopLink {
         case missing
     }
 
-    private let loop: EventLoop
+    let loop: EventLoop
     private let log: Logger
     private let opening: Opening
     private var calls: [ObjectIdentifier: (client: ControlClient, timer: LoopTimer?)] = [:]

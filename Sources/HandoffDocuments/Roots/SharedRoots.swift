@@ -149,6 +149,20 @@ extension SharedRoots {
         }
     }
 
+    /// Returns the reasons why documents have no local path, each once.
+    package func missing(for documents: [DocumentURL]) -> [Missing] {
+        var found: [GitCheckout]?
+        var missing: [Missing] = []
+        for document in documents {
+            do throws(Missing) {
+                _ = try path(of: document, found: &found)
+            } catch {
+                if !missing.contains(error) { missing.append(error) }
+            }
+        }
+        return missing
+    }
+
     private static func path(of components: [String], in folder: String) throws(Missing) -> String {
         let path = components.isEmpty ? folder : (folder == "/" ? "" : folder) + "/" + components.joined(separator: "/")
         guard let real = FileTree.real(path), let root = FileTree.real(folder),

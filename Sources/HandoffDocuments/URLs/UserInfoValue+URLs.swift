@@ -54,6 +54,21 @@ extension UserInfoValue {
 }
 
 extension ActivityContent {
+    /// The URLs of documents in the activity: the first ones, each once. Content without any, which is
+    /// nearly all, is not converted.
+    package func documents(limit: Int) -> [String] {
+        let tagged = JSON.object(userInfo)
+        guard UserInfo.hasURL(tagged, scheme: DocumentURL.prefix), let value = try? UserInfoValue(tagged: tagged) else {
+            return []
+        }
+        var documents: [String] = []
+        value.forEachURL { text in
+            guard documents.count < limit, DocumentURL(text) != nil, !documents.contains(text) else { return }
+            documents.append(text)
+        }
+        return documents
+    }
+
     /// The content to be sent to another device, see ``UserInfoValue/withoutLocalPaths``. Content
     /// without `file:` URLs, which is nearly all, is returned unchanged.
     package var withoutLocalPaths: ActivityContent {

@@ -34,6 +34,8 @@ package struct HandlerDecision: Sendable, Equatable {
         case hasPage
         /// No app continues the type.
         case noApp(ActivityType)
+        /// The chosen app does not continue the type.
+        case otherApp(ActivityType, app: String)
         /// An app continues the type, but for a different team.
         case otherTeam(ActivityType, app: String)
         /// An app continues the type, but is disabled.
@@ -67,6 +69,7 @@ package struct HandlerDecision: Sendable, Equatable {
         case .claims(let host): "it claims \(host)"
         case .hasPage: "no app continues it, and it has a web page"
         case .noApp(let type): "no app continues \(type.text)"
+        case .otherApp(let type, let app): "\(app) does not continue \(type.text)"
         case .otherTeam(let type, let app): "\(app) continues \(type.text), but for another team"
         case .disabled(let app): "\(app) continues it, but is disabled"
         case .badPage: "no app continues it, and the address of its web page cannot be opened"

@@ -1,3 +1,4 @@
+import HandoffJSON
 package import HandoffModel
 
 /// The apps that continue activities on this device, and the user's choices.
@@ -78,6 +79,51 @@ package struct HandlerRegistry: Sendable, Equatable {
             return opensPages ? HandlerDecision(.browser, .hasPage) : HandlerDecision(.nothing, .noBrowser)
         case .none: return HandlerDecision(.nothing, refusal(type, team, running))
         }
+    }
+
+    /// Returns whether an app here declares a type, whatever its team, even if it is disabled.
+    package func declares(_ type: ActivityType, running: [RunningApp]) -> Bool {
+        handlers.contains { $0.types.contains(type) } || running.contains { $0.types.contains(type) }
+    }
+
+    // MARK: - The user's choice for one activity
+
+    /// Returns the apps that continue a type, sorted by name, each once with its id and its name.
+    package func choices(
+        _ type: ActivityType, team: String?, running: [RunningApp]
+    ) -> [(app: String, name: String)] {
+        var apps: [BytewiseText: (app: String, name: String)] = [:]
+        for app in running where app.continues(type, team: team) && isEnabled(app.app) && !app.app.isEmpty {
+            apps[BytewiseText(app.app)] = (app.app, name(of: app.app))
+        }
+        for handler in handlers where handler.continues(type, team: team) && !disabled.contains(handler.id) {
+            apps[BytewiseText(handler.id.text)] = (handler.id.text, handler.name)
+        }
+        return apps.values.sorted { left, right in
+            left.name == right.name
+                ? left.app.utf8.lexicographicallyPrecedes(right.app.utf8)
+                : left.name.utf8.lexicographicallyPrecedes(right.name.utf8)
+        }
+    }
+
+    /// Decides how an activity is opened by the app with this id: running, or started. Nil if no
+    /// such app is known.
+    package func decide(
+        _ type: ActivityType, team: String?, by app: String, running: [RunningApp]
+    ) -> HandlerDecision? {
+        let attached = running.filter { $0.app.utf8.elementsEqual(app.utf8) }
+        let installed = AppID(app).flatMap { byID[$0] }
+        guard !attached.isEmpty || installed != nil else { return nil }
+        let name = name(of: app)
+        guard isEnabled(app) else { return HandlerDecision(.nothing, .disabled(app: name)) }
+        if let best = Self.best(of: attached.filter { $0.continues(type, team: team) }, wanted: []) {
+            return HandlerDecision(.running(session: best.session), name: name, .running)
+        }
+        if let installed, installed.continues(type, team: team) {
+            return HandlerDecision(.launch(installed), name: name, .chosen)
+        }
+        let isDeclared = installed?.types.contains(type) == true || attached.contains { $0.types.contains(type) }
+        return HandlerDecision(.nothing, isDeclared ? .otherTeam(type, app: name) : .otherApp(type, app: name))
     }
 
     // MARK: - By type

@@ -71,9 +71,11 @@ enum HandlerValues {
         return text
     }
 
-    /// Returns the icon; nil if there is none or it is invalid, which is not an error.
+    /// Returns the icon: a name, or an absolute path. Nil if there is none or it is invalid, which is
+    /// not an error.
     static func icon(_ text: String?) -> String? {
-        guard let text, !text.isEmpty, text.utf8.count <= HandlerLimits.name,
+        guard let text, !text.isEmpty, text.utf8.count <= HandlerLimits.icon,
+            text.utf8.first == UInt8(ascii: "/") || !text.utf8.contains(UInt8(ascii: "/")),
             !text.unicodeScalars.contains(where: VisibleText.isHidden)
         else { return nil }
         return text

@@ -64,7 +64,7 @@ import Testing
 
         let call = try couch.continue(ContinueRequest(take: true))
         #expect(try ContinueEvent(json: call.result()) == .willContinue(try #require(ActivityType(Note.type))))
-        guard case .continued(_, let content?, nil, _) = try ContinueEvent(json: call.result()) else {
+        guard case .continued(_, let content?, nil, _, _) = try ContinueEvent(json: call.result()) else {
             throw UnexpectedEvent()
         }
 
@@ -103,7 +103,8 @@ import Testing
         try viewer.answer(continuation, handled: true)
         let opens = ControlOpens(kind: .app, name: "Viewer")
         let type = try #require(ActivityType(Note.type))
-        #expect(try ContinueEvent(json: call.result()) == .continued(type, content, opens, continuation: nil))
+        let end = ContinueEvent.continued(type, content, opens, continuation: nil, missing: [])
+        #expect(try ContinueEvent(json: call.result()) == end)
         guard case .continued(id, let by) = try editor.next() else { throw UnexpectedEvent() }
         #expect(by.deviceName == "couch")
         #expect(try by.device == couch.status().device)
@@ -182,7 +183,7 @@ import Testing
         for _ in 0..<3 {
             let call = try couch.continue(ContinueRequest(take: true))
             _ = try call.result()
-            guard case .continued(_, .some, _, _) = try ContinueEvent(json: call.result()) else {
+            guard case .continued(_, .some, _, _, _) = try ContinueEvent(json: call.result()) else {
                 throw UnexpectedEvent()
             }
             guard case .continued(published.activity, _) = try published.next() else { throw UnexpectedEvent() }
@@ -195,7 +196,7 @@ import Testing
         try awaitOffers(1)
         let call = try couch.continue(ContinueRequest(take: true))
         _ = try call.result()
-        guard case .continued(_, let content?, _, _) = try ContinueEvent(json: call.result()) else {
+        guard case .continued(_, let content?, _, _, _) = try ContinueEvent(json: call.result()) else {
             throw UnexpectedEvent()
         }
         #expect(content.userInfo == Note.userInfo("saved"))
@@ -212,7 +213,7 @@ import Testing
 
         fleet.pass(desk.configuration.saveAnswer)
 
-        guard case .continued(_, let content?, _, _) = try ContinueEvent(json: call.result()) else {
+        guard case .continued(_, let content?, _, _, _) = try ContinueEvent(json: call.result()) else {
             throw UnexpectedEvent()
         }
         #expect(content.userInfo == Note.userInfo("last saved"))
@@ -232,7 +233,7 @@ import Testing
         try editor.call(.answerSave, id, change: Note.change("new"))
         for call in calls {
             _ = try call.result()
-            guard case .continued(_, let content?, _, _) = try ContinueEvent(json: call.result()) else {
+            guard case .continued(_, let content?, _, _, _) = try ContinueEvent(json: call.result()) else {
                 throw UnexpectedEvent()
             }
             #expect(content.userInfo == Note.userInfo("new"))

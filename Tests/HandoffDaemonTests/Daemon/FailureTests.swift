@@ -254,7 +254,7 @@ import Testing
         try awaitOffer()
         let call = try couch.continue(ContinueRequest(take: true))
         _ = try call.result()
-        guard case .continued(_, let content?, _, _) = try ContinueEvent(json: call.result()) else {
+        guard case .continued(_, let content?, _, _, _) = try ContinueEvent(json: call.result()) else {
             throw UnexpectedEvent()
         }
         #expect(content.userInfo == Note.userInfo(text))
@@ -268,7 +268,7 @@ import Testing
         #expect(try begun.viewer.didFail(begun.continuation) == failure)
         try begun.editor.call(.answerSave, begun.activity, change: Note.change("new"))
         _ = try second.result()
-        guard case .continued(_, let content?, _, _) = try ContinueEvent(json: second.result()) else {
+        guard case .continued(_, let content?, _, _, _) = try ContinueEvent(json: second.result()) else {
             throw UnexpectedEvent()
         }
         #expect(content.userInfo == Note.userInfo("new"))

@@ -57,7 +57,7 @@ import Testing
         #expect(Set(refusal.parameters["candidates"]?.array?.compactMap(\.string) ?? []) == Set(ids))
         let call = try couch.continue(ContinueRequest(activity: ids[0], take: true))
         _ = try call.result()
-        guard case .continued(_, let content?, _, _) = try ContinueEvent(json: call.result()) else {
+        guard case .continued(_, let content?, _, _, _) = try ContinueEvent(json: call.result()) else {
             throw UnexpectedEvent()
         }
         #expect(content.id.hex == ids[0])
@@ -246,7 +246,7 @@ import Testing
         ] {
             let call = try couch.continue(request)
             _ = try call.result()
-            guard case .continued(_, let content?, _, _) = try ContinueEvent(json: call.result()) else {
+            guard case .continued(_, let content?, _, _, _) = try ContinueEvent(json: call.result()) else {
                 throw UnexpectedEvent()
             }
             #expect(content.id == id)

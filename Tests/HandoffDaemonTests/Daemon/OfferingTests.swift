@@ -152,7 +152,7 @@ import Testing
         #expect(try watcher.added().title == nil)
         let call = try couch.continue(ContinueRequest(take: true))
         _ = try call.result()
-        guard case .continued(_, let content?, _, _) = try ContinueEvent(json: call.result()) else {
+        guard case .continued(_, let content?, _, _, _) = try ContinueEvent(json: call.result()) else {
             throw UnexpectedEvent()
         }
         #expect(content.title == "Secret")

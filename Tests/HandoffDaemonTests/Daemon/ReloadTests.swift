@@ -42,7 +42,7 @@ import Testing
         #expect(try editor.save() == id)
         fleet.pass(.seconds(1))
 
-        guard case .continued(_, let content?, _, _) = try ContinueEvent(json: call.result()) else {
+        guard case .continued(_, let content?, _, _, _) = try ContinueEvent(json: call.result()) else {
             throw UnexpectedEvent()
         }
         #expect(content.userInfo == Note.userInfo("last saved"))

@@ -286,4 +286,68 @@ import Testing
         }
         #expect(screen.displayed.isEmpty && screen.machine.deadline == nil)
     }
+
+    // MARK: - Missing things
+
+    private static func unopened(_ missing: ControlMissing, activity: UInt8 = 7) -> NotificationOffer? {
+        Sample.notificationOffer(
+            opens: ControlOpens(kind: .nothing, reason: "no app continues it"), title: "Plan", activity: activity,
+            sent: true, missing: [missing])
+    }
+
+    private static let planner = ControlMissing(
+        .app, name: "org.example.Planner", appStream: "org.example.Planner")
+
+    @Test
+    mutating func `an item that nothing opens is reported once, with the app to install and without a choice`() {
+        send([Self.unopened(Self.planner)])
+        let note = screen.displayed.values.first
+        #expect(note?.summary == "Could not continue Plan")
+        #expect(
+            note?.body == "Sent by Telephone: no app continues it; install org.example.Planner "
+                + "(appstream://org.example.Planner)")
+        #expect(note?.choices.isEmpty == true && screen.displayed.count == 1)
+        screen.close(screen.id, 2)
+        send([draft, Self.unopened(Self.planner)])
+        send([Self.unopened(Self.planner)])
+        #expect(screen.shown.count == 2 && screen.displayed.isEmpty)
+    }
+
+    @Test
+    mutating func `the app to install is named once it is known, and an item can be accepted once an app opens it`() {
+        send([Self.unopened(ControlMissing(.app, name: "com.example.planning"))])
+        #expect(screen.displayed.values.first?.body.hasSuffix("it needs an app for com.example.planning") == true)
+        send([Self.unopened(Self.planner)])
+        #expect(screen.displayed.values.first?.body.contains("appstream://org.example.Planner") == true)
+        send([Sample.notificationOffer(title: "Plan", activity: 7, sent: true)])
+        #expect(screen.titles == ["Telephone sent you Plan"])
+        send([Self.unopened(Self.planner), Sample.notificationOffer(title: "Map", activity: 8, sent: true)])
+        #expect(item?.summary == "Telephone sent you Map")
+        choose("continue")
+        #expect(screen.continued.map(\.offer.title) == ["Map"])
+    }
+
+    @Test
+    mutating func `an item that is withdrawn before anything opens it is no longer shown`() {
+        send([Self.unopened(Self.planner)])
+        send([])
+        #expect(screen.displayed.isEmpty && screen.withdrawn.count == 1)
+    }
+
+    @Test
+    mutating func `the reason why nothing opens an item is one line of plain text`() {
+        let name = "<b>\u{202E}" + String(repeating: "x\n", count: 500)
+        send([Self.unopened(ControlMissing(.app, name: name))])
+        let body = screen.displayed.values.first?.body ?? ""
+        #expect(body.contains("&lt;b&gt;") && !body.contains("\n") && body.count < 300)
+    }
+
+    @Test
+    mutating func `a continued activity that needs a missing folder is reported`() throws {
+        let offer = try #require(draft)
+        screen.change { $0.incomplete(offer, "the shared folder 'notes'", now: $1) }
+        screen.pass(.seconds(2))
+        #expect(screen.titles == ["Draft from Telephone: something is missing"])
+        #expect(screen.displayed.values.first?.body == "Not on this device: the shared folder &#39;notes&#39;")
+    }
 }

@@ -10,14 +10,14 @@ extension Sample {
     static func notificationOffer(
         opens: ControlOpens = ControlOpens(kind: .app, name: "Editor"), title: String? = "Draft",
         name: String = "Telephone", kind: DeviceKind = .phone, device: UInt8 = 1, activity: UInt8 = 1,
-        sent: Bool = false, type: String = "com.example.editing"
+        sent: Bool = false, type: String = "com.example.editing", missing: [ControlMissing] = []
     ) -> NotificationOffer? {
         guard let type = ActivityType(type) else { return nil }
         return NotificationOffer(
             OfferedActivity(
                 id: activityID(activity), type: type, title: title, team: nil, device: Sample.device(device),
                 deviceName: name, deviceKind: kind, streams: false, hasWebpageURL: false, age: 0, sent: sent,
-                opens: opens))
+                opens: opens, missing: missing))
     }
 }
 

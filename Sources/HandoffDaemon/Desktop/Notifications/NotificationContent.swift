@@ -13,6 +13,9 @@ package enum NotificationContent: Sendable, Equatable {
     case progress(NotificationOffer)
     /// The reason why an activity was not continued, as one line that is safe to show.
     case failure(NotificationOffer, reason: String)
+    /// An activity was continued, and this device lacks folders or checkouts for it, as a list that is
+    /// safe to show.
+    case incomplete(NotificationOffer, missing: String)
     /// Files that the user has chosen are complete. Never empty.
     case saved([SavedFile])
 
@@ -30,7 +33,7 @@ package enum NotificationContent: Sendable, Equatable {
     /// The offers that the notification is about.
     var offers: [NotificationOffer] {
         switch self {
-        case .offer(let offer, _), .progress(let offer), .failure(let offer, _): [offer]
+        case .offer(let offer, _), .progress(let offer), .failure(let offer, _), .incomplete(let offer, _): [offer]
         case .items(let items): items
         case .saved(let files): files.map(\.offer)
         }
@@ -40,7 +43,7 @@ package enum NotificationContent: Sendable, Equatable {
     var choosable: [NotificationOffer] {
         switch self {
         case .offer, .items: offers
-        case .progress, .failure, .saved: []
+        case .progress, .failure, .incomplete, .saved: []
         }
     }
 
@@ -98,6 +101,9 @@ package enum NotificationContent: Sendable, Equatable {
         case .failure(let offer, let reason):
             headline = "Could not \(offer.isFile ? "save" : "continue") \(offer.label)"
             detail = NotificationText.sentence(reason)
+        case .incomplete(let offer, let missing):
+            headline = "\(offer.label) from \(offer.deviceName): something is missing"
+            detail = "Not on this device: \(missing)"
         case .saved(let files):
             let names = files.map { $0.path.split(separator: "/").last.flatMap { NotificationText.line(String($0)) } }
                 .map { $0 ?? "A file" }
@@ -131,7 +137,7 @@ package enum NotificationContent: Sendable, Equatable {
     private var isAwaited: Bool {
         switch self {
         case .offer, .progress: false
-        case .items, .failure, .saved: true
+        case .items, .failure, .incomplete, .saved: true
         }
     }
 

@@ -153,6 +153,16 @@ package struct NotificationMachine: Sendable {
         return settle(now) + next
     }
 
+    /// Records that the chosen activity was continued, and needs things that this device lacks.
+    ///
+    /// - Parameter missing: A list of noun phrases, unchecked.
+    package mutating func incomplete(_ offer: NotificationOffer, _ missing: String, now: MonotonicInstant) -> [Action] {
+        guard mayShow else { return [] }
+        let line = Self.line(missing)
+        places[NotificationPlace.ID(offer), default: NotificationPlace()].continued(offer, missing: line)
+        return settle(now)
+    }
+
     /// Removes the chosen item and returns the action for the next one.
     private mutating func ended(_ offer: NotificationOffer) -> [Action] {
         let next = places[NotificationPlace.ID(offer)]?.ended(offer.activity) ?? nil

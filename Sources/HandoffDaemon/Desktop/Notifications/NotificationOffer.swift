@@ -30,13 +30,21 @@ package struct NotificationOffer: Sendable, Equatable {
     let isText: Bool
     /// True if a user sent it to this device.
     let isSent: Bool
+    /// The reason why nothing opens it, and what is missing, as a sentence fragment, unchecked; nil if
+    /// something opens it.
+    let obstacle: String?
 
-    /// Nil for an offer that no app opens here.
+    /// Nil for an offer that nothing opens here, unless a user sent it to this device.
     package init?(_ offer: OfferedActivity) {
         switch offer.opens.kind.known {
+        case .nothing where offer.sent:
+            isPage = false
+            let missing = offer.missing?.first
+            let step = missing.map { $0.remedy ?? "it needs \($0.phrase)" }
+            obstacle = [offer.opens.reason ?? "nothing here opens it", step].compactMap(\.self).joined(separator: "; ")
         case .nothing, nil: return nil
-        case .app: isPage = false
-        case .web: isPage = true
+        case .app: (isPage, obstacle) = (false, nil)
+        case .web: (isPage, obstacle) = (true, nil)
         }
         device = offer.device
         activity = offer.id

@@ -64,8 +64,9 @@ struct NotificationPlace: Sendable {
     /// a moment offers the same activities again, and their ids are never reused.
     private var verdicts: [(activity: ActivityID, verdict: Verdict)] = []
     private var screen = Screen.empty
-    /// The failures to continue an activity, oldest first, until the user has seen them.
-    private var failures: [(offer: NotificationOffer, reason: String)] = []
+    /// The failures to continue an activity, oldest first, until the user has seen them. Each is a
+    /// `failure` or `incomplete`.
+    private var failures: [(offer: NotificationOffer, content: NotificationContent)] = []
     /// The completed files, oldest first, until the user has seen them.
     private var saved: [NotificationContent.SavedFile] = []
     /// Chosen files whose result is still unknown, latest last.
@@ -92,7 +93,7 @@ struct NotificationPlace: Sendable {
         // A user who has sent something waits for a reaction. The results of earlier items can
         // follow.
         if let items { return items }
-        if let failure = failures.first { return .failure(failure.offer, reason: failure.reason) }
+        if let failure = failures.first { return failure.content }
         if !saved.isEmpty { return .saved(saved) }
         if let first = underway.first, isSlow { return .progress(first) }
         // Not the next offer: anything older than a dismissed offer was skipped as well.
@@ -103,8 +104,9 @@ struct NotificationPlace: Sendable {
     /// The notification of pending items; nil if the user has seen, dismissed or accepted each of
     /// them.
     private var items: NotificationContent? {
-        let pending = offers.reversed().filter { $0.isSent && [nil, .seen].contains(verdict(on: $0.activity)) }
-            .prefix(Self.maxItems)
+        let pending = offers.reversed().filter {
+            $0.isSent && $0.obstacle == nil && [nil, .seen].contains(verdict(on: $0.activity))
+        }.prefix(Self.maxItems)
         return pending.contains { verdict(on: $0.activity) == nil } ? .items(Array(pending)) : nil
     }
 
@@ -130,8 +132,10 @@ struct NotificationPlace: Sendable {
 
     /// True if all offers of the shown notification have been withdrawn.
     var isOutdated: Bool {
-        guard case .displayed(let displayed) = screen, !displayed.content.choosable.isEmpty else { return false }
-        return !offers.contains { offer in displayed.content.choosable.contains { $0.activity == offer.activity } }
+        guard case .displayed(let displayed) = screen else { return false }
+        let content = displayed.content
+        let shown = content.choosable + content.offers.filter { $0.obstacle != nil }
+        return !shown.isEmpty && !offers.contains { offer in shown.contains { $0.activity == offer.activity } }
     }
 
     /// True if the place holds no state.
@@ -146,7 +150,9 @@ struct NotificationPlace: Sendable {
         let newest = offers.first.flatMap { newest in
             self.offers.contains { $0.activity == newest.activity } ? nil : newest
         }
+        let former = self.offers
         self.offers = offers
+        defer { noteObstacles(former) }
         guard let newest else { return }
         guard !newest.isSent else {
             // Not extended by further items, so that the first one waits no longer than this.
@@ -156,6 +162,24 @@ struct NotificationPlace: Sendable {
         // A new offer is more relevant than the results of earlier ones.
         failures = []
         saved = []
+    }
+
+    /// Records items that nothing opens, for a user who waits for a reaction. An item that something
+    /// opens later is shown as such.
+    private mutating func noteObstacles(_ former: [NotificationOffer]) {
+        failures.removeAll { failure in
+            failure.offer.obstacle != nil && !offers.contains(failure.offer)
+        }
+        for offer in offers.reversed() where !former.contains(offer) && verdict(on: offer.activity) == nil {
+            guard let obstacle = offer.obstacle else { continue }
+            let reason = NotificationText.line(obstacle, limit: 2 * NotificationText.maxCharacters) ?? ""
+            note(offer, .failure(offer, reason: "sent by \(offer.deviceName): \(reason)"))
+        }
+    }
+
+    /// Records that a continued activity needs things that this device lacks.
+    mutating func continued(_ offer: NotificationOffer, missing: String) {
+        note(offer, .incomplete(offer, missing: missing))
     }
 
     /// The user has left or locked the screen. Notifications that left the screen by themselves are
@@ -169,13 +193,13 @@ struct NotificationPlace: Sendable {
     /// reason.
     mutating func failed(_ offer: NotificationOffer, reason: String) {
         awaited.removeAll { $0.activity == offer.activity }
-        note(offer, reason)
+        note(offer, .failure(offer, reason: reason))
     }
 
-    private mutating func note(_ offer: NotificationOffer, _ reason: String) {
+    private mutating func note(_ offer: NotificationOffer, _ content: NotificationContent) {
         guard !failures.contains(where: { $0.offer.activity == offer.activity }) else { return }
         if failures.count >= Self.maxItems { failures.removeFirst() }
-        failures.append((offer, reason))
+        failures.append((offer, content))
     }
 
     /// Records the result of a chosen file, as reported by the app that received it.
@@ -189,7 +213,7 @@ struct NotificationPlace: Sendable {
         else { return }
         let offer = awaited.remove(at: place)
         switch end {
-        case .failed(let reason): note(offer, reason)
+        case .failed(let reason): note(offer, .failure(offer, reason: reason))
         case .saved(let path):
             if saved.count >= Self.maxItems { saved.removeFirst() }
             saved.append(NotificationContent.SavedFile(offer: offer, path: path))
@@ -390,7 +414,10 @@ struct NotificationPlace: Sendable {
 
     private mutating func leave(_ content: NotificationContent, _ verdict: Verdict) {
         switch content {
-        case .failure(let offer, _): failures.removeAll { $0.offer.activity == offer.activity }
+        case .failure(let offer, _), .incomplete(let offer, _):
+            failures.removeAll { $0.offer.activity == offer.activity }
+            // An item that nothing opens is reported once.
+            if offer.obstacle != nil { judge(offer.activity, verdict) }
         case .saved(let files): saved.removeAll(where: files.contains)
         // Dismissing the progress hides it; the activity is still continued.
         case .progress: shownFrom = nil

@@ -99,6 +99,13 @@ package final class NotificationService {
         change { $0.chosen(offer, token: token, now: $1) }
     }
 
+    /// Records that a chosen activity was continued, and needs things that this device lacks.
+    func continued(_ offer: NotificationOffer, missing: [ControlMissing]) {
+        guard !missing.isEmpty else { return }
+        let phrases = missing.map(\.phrase).joined(separator: ", ")
+        change { $0.incomplete(offer, phrases, now: $1) }
+    }
+
     /// Records that an activity was continued here, in any way.
     func continued(_ activity: ActivityID, from device: DeviceID) {
         change { $0.continued(activity, from: device, now: $1) }

@@ -45,7 +45,7 @@ extension TestDevice {
         try fleet.poll("an offer", sourceLocation) { try offers().count == 1 }
         let call = try `continue`(ContinueRequest(take: true))
         _ = try call.result(sourceLocation)
-        guard case .continued(_, _, _, let id?) = try ContinueEvent(json: call.result(sourceLocation)) else {
+        guard case .continued(_, _, _, let id?, _) = try ContinueEvent(json: call.result(sourceLocation)) else {
             throw UnexpectedEvent()
         }
         return id
