@@ -22,7 +22,8 @@ package struct SendCommand: Command {
             long as the command runs.
 
             Exits with status 0 when all items were accepted and all streamed content was received, or with 1 and the
-            error Declined if the user there chose 'Dismiss'. Ctrl-C withdraws the rest.
+            error Declined if the user there chose 'Decline'. If that user cancels a transfer, the item stays on offer and
+            can be resumed there. Ctrl-C withdraws the rest.
 
             The beginning of a text is used as its title. Other users of this machine can read arguments: send a secret
             from standard input with '-', which shows no title.

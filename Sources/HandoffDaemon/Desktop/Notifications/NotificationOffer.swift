@@ -28,6 +28,8 @@ package struct NotificationOffer: Sendable, Equatable {
     let isFile: Bool
     /// True if a user sent it to this device.
     let isSent: Bool
+    /// The maximum size in bytes if it is accepted without a prompt; nil if the user decides.
+    package var limit: Int64?
 
     /// Nil for an offer that no app opens here.
     package init?(_ offer: OfferedActivity) {
