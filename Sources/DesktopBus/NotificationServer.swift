@@ -17,6 +17,9 @@ package final class NotificationServer: LoopBusDelegate {
     private static let entry = "handoffd"
     /// The maximum time for a reply, including the start of the server, in microseconds.
     private static let timeout: UInt64 = 25_000_000
+    /// The servers that draw the hint `value` beside the text. Of the others, some ignore it, and
+    /// xfce4-notifyd draws nothing else.
+    private static let withProgress: Set<String> = ["dunst", "mako"]
     /// The maximum number of capabilities to read.
     private static let maxCapabilities = 64
 
@@ -25,6 +28,7 @@ package final class NotificationServer: LoopBusDelegate {
     private let bus: LoopBus
     /// The unique name of the server, once it has replied.
     private var owner: String?
+    private var drawsProgress = false
 
     /// Starts connecting to the bus.
     ///
@@ -47,6 +51,11 @@ package final class NotificationServer: LoopBusDelegate {
     /// - Parameter completion: Called once, from the loop, unless the bus is lost. Receives nil if
     ///   there is no server.
     package func ask(_ completion: @escaping ([String]?) -> Void) {
+        // Its reply arrives first.
+        _ = call("GetServerInformation") { [weak self] reply in
+            let name = reply.flatMap { try? BusReader.text($0, "s") }
+            self?.drawsProgress = name.map { Self.withProgress.contains($0.lowercased()) } ?? false
+        }
         let isSent = call("GetCapabilities") { [weak self] reply in
             guard let reply, let list = try? BusReader.texts(reply, limit: Self.maxCapabilities) else {
                 return completion(nil)
@@ -67,7 +76,7 @@ package final class NotificationServer: LoopBusDelegate {
         _ notification: DesktopNotification, replacing former: UInt32, completion: @escaping (UInt32?) -> Void
     ) {
         let isSent = call(
-            "Notify", { Self.write(notification, replacing: former, to: &$0) },
+            "Notify", { [drawsProgress] in Self.write(notification, replacing: former, drawsProgress, to: &$0) },
             then: { completion($0.flatMap { try? BusReader.number($0) }) })
         if !isSent { loop.later { completion(nil) } }
     }
@@ -79,7 +88,8 @@ package final class NotificationServer: LoopBusDelegate {
     }
 
     private static func write(
-        _ notification: DesktopNotification, replacing former: UInt32, to message: inout BusMessage
+        _ notification: DesktopNotification, replacing former: UInt32, _ drawsProgress: Bool,
+        to message: inout BusMessage
     ) {
         message.append(name)
         message.append(former)
@@ -98,6 +108,9 @@ package final class NotificationServer: LoopBusDelegate {
             hints.entry("desktop-entry", signature: "s") { $0.append(entry) }
             // For a notification with a desktop entry, GNOME Shell ignores the parameter `app_icon`.
             hints.entry("image-path", signature: "s") { $0.append(image(notification.icon)) }
+            if drawsProgress, let progress = notification.progress {
+                hints.entry("value", signature: "i") { $0.append(Int32(clamping: progress)) }
+            }
         }
         // -1 leaves the expiration to the server's settings.
         message.append(Int32(-1))

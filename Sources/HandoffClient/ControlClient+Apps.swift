@@ -91,6 +91,13 @@ extension ControlClient {
         request(AppMethod.reportReceived.rawValue, report.json, then)
     }
 
+    /// Calls `ReportProgress` for a file that the app receives.
+    package func reportProgress(
+        _ progress: ReportProgressRequest, _ then: @escaping (Result<ReportProgressReply, ClientError>) -> Void
+    ) {
+        request(AppMethod.reportProgress.rawValue, progress.json, then)
+    }
+
     private static func names(_ session: String, _ activity: ActivityID) -> JSONObject {
         ["session": .string(session), "activity": .string(activity.hex)]
     }

@@ -52,6 +52,17 @@ extension ControlClient {
             ControlMethod.renameDevice.rawValue, ["device": .string(device.hex), "name": .string(name)], then)
     }
 
+    /// Calls `SetDeviceAccepted`.
+    /// - Parameter limit: the maximum size in bytes; nil to prompt for each item.
+    package func setAccepted(
+        _ device: DeviceID, limit: Int64?, _ then: @escaping (Result<Void, ClientError>) -> Void
+    ) {
+        let parameters: JSONObject = [
+            "device": .string(device.hex), "limit": limit.map { .integer($0) } ?? .null,
+        ]
+        request(ControlMethod.setDeviceAccepted.rawValue, parameters, then)
+    }
+
     /// Calls `LeaveAccount`. Returns the devices that have already learned of it.
     package func leaveAccount(_ then: @escaping (Result<[DeviceID], ClientError>) -> Void) {
         request(ControlMethod.leaveAccount.rawValue, field: "told", then)

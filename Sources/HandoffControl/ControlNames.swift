@@ -18,6 +18,7 @@ package enum AppMethod: String, Sendable, CaseIterable {
     case answerSave = "dev.handoff1.AnswerSave"
     case answerContinue = "dev.handoff1.AnswerContinue"
     case reportReceived = "dev.handoff1.ReportReceived"
+    case reportProgress = "dev.handoff1.ReportProgress"
     case openStream = "dev.handoff1.OpenStream"
     case passFile = "dev.handoff1.PassFile"
     case shareMemory = "dev.handoff1.ShareMemory"
@@ -64,6 +65,7 @@ package enum ControlMethod: String, Sendable, CaseIterable {
     case join = "dev.handoff1.Control.Join"
     case removeDevice = "dev.handoff1.Control.RemoveDevice"
     case renameDevice = "dev.handoff1.Control.RenameDevice"
+    case setDeviceAccepted = "dev.handoff1.Control.SetDeviceAccepted"
     case leaveAccount = "dev.handoff1.Control.LeaveAccount"
     case rotateKey = "dev.handoff1.Control.RotateKey"
     case listDevices = "dev.handoff1.Control.ListDevices"
@@ -110,6 +112,7 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
     case startApp = "dev.handoff1.Desktop.StartApp"
     case openPage = "dev.handoff1.Desktop.OpenPage"
     case openFile = "dev.handoff1.Desktop.OpenFile"
+    case saveItems = "dev.handoff1.Desktop.SaveItems"
     case followSessions = "dev.handoff1.Desktop.FollowSessions"
     case followNotifications = "dev.handoff1.Desktop.FollowNotifications"
     case getNotificationServer = "dev.handoff1.Desktop.GetNotificationServer"
@@ -130,7 +133,7 @@ package enum DesktopMethod: String, Sendable, CaseIterable {
         switch self {
         case .followApps, .followSessions, .followNotifications, .keepAwake, .followSleep, .followPower, .followTray:
             true
-        case .startApp, .openPage, .openFile, .getNotificationServer, .showNotification, .closeNotification,
+        case .startApp, .openPage, .openFile, .saveItems, .getNotificationServer, .showNotification, .closeNotification,
             .getMachine, .getNetworkNames, .showTray, .findComponent, .findDocuments:
             false
         }

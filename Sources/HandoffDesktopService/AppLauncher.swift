@@ -165,6 +165,21 @@ final class AppLauncher {
         }
     }
 
+    /// Opens the window that saves items in a folder of the user's choice.
+    ///
+    /// - Parameter completion: Called once, when the window has ended or is still running after three
+    ///   seconds.
+    func save(_ request: SaveItemsRequest, completion: @escaping (Result<Void, StartFailure>) -> Void) {
+        guard let id = AppID("save") else { return }
+        let token = request.token.flatMap { ActivationToken($0) }
+        start(
+            [Self.settingsProgram, "--save"] + request.items.map(\.argument), of: id,
+            description: "Items from another device", app: nil, token?.variables ?? [:], completion)
+    }
+
+    /// True if the program for the settings and for saving items is installed.
+    var hasSettings: Bool { settings.programs.find(Self.settingsProgram) != nil }
+
     private func start(
         _ words: [String], of id: AppID, description: String, app: BusApp?, folder: String? = nil,
         shown: String? = nil, _ variables: [String: String],

@@ -109,9 +109,12 @@ package final class DesktopService {
             case .startApp: try startApp(fields, call)
             case .openPage: try openPage(fields, call)
             case .openFile: try openFile(fields, call)
+            case .saveItems:
+                let request = try SaveItemsRequest(json: call.call.parameters)
+                if admitStart(call) { launcher.save(request) { Self.answer(call, $0) } }
             case .followSessions: sessions.follow(call)
             case .followNotifications: desk.follow(call)
-            case .getNotificationServer: desk.replyCapabilities(call)
+            case .getNotificationServer: desk.replyCapabilities(call, canSave: launcher.hasSettings)
             case .showNotification: try show(fields, call)
             case .closeNotification: desk.withdraw(try fields.value("id"), call)
             case .keepAwake: keepAwake(call)

@@ -33,38 +33,12 @@ package struct HandlerPaths: Sendable, Equatable {
     /// The search path for programs.
     let programs: ProgramSearch
 
-    /// The maximum number of folders from `XDG_DATA_DIRS`.
-    private static let maxData = 64
     /// The maximum number of names from `XDG_CURRENT_DESKTOP`.
     private static let maxDesktops = 4
 
     /// No places, for tests.
     static let none = HandlerPaths(
         folders: [], defaults: nil, browsers: [], locale: DesktopLocale(nil), programs: ProgramSearch(path: ""))
-
-    /// The data folders, the user's own first.
-    static func dataFolders(environment: [String: String]) -> [String] {
-        let given = environment["XDG_DATA_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/usr/local/share:/usr/share"
-        let system = given.split(separator: ":").filter { $0.hasPrefix("/") }.map { trimmed(String($0)) }
-        let own =
-            folder("XDG_DATA_HOME", in: environment) ?? folder("HOME", in: environment).map { $0 + "/.local/share" }
-        var data: [String] = []
-        for path in [own].compactMap(\.self) + system where data.count < maxData {
-            if !data.contains(where: path.hasSameBytes) { data.append(path) }
-        }
-        return data
-    }
-
-    /// The folder in a variable; nil if it is not an absolute path.
-    private static func folder(_ name: String, in environment: [String: String]) -> String? {
-        environment[name].flatMap { $0.hasPrefix("/") ? trimmed($0) : nil }
-    }
-
-    private static func trimmed(_ path: String) -> String {
-        var path = path[...]
-        while path.utf8.count > 1, path.utf8.last == UInt8(ascii: "/") { path.removeLast() }
-        return String(path)
-    }
 }
 
 extension HandlerPaths {
@@ -72,11 +46,11 @@ extension HandlerPaths {
     /// `XDG_CURRENT_DESKTOP`, `HOME`, `PATH` and the language. Ignores relative paths, as the XDG
     /// Base Directory Specification requires.
     package init(environment: [String: String]) {
-        func folder(_ name: String) -> String? { Self.folder(name, in: environment) }
+        func folder(_ name: String) -> String? { DataFolders.folder(name, in: environment) }
         let home = folder("HOME")
         let configurationHome = folder("XDG_CONFIG_HOME") ?? home.map { $0 + "/.config" }
         let configuration = configurationHome.map { $0 + "/handoff" }
-        let data = Self.dataFolders(environment: environment)
+        let data = DataFolders.list(environment: environment)
         // In each folder, a desktop's own file precedes the general one.
         let desktops = (environment["XDG_CURRENT_DESKTOP"] ?? "").split(separator: ":").prefix(Self.maxDesktops).map {
             $0.lowercased().filter { $0.isLetter || $0.isNumber || $0 == "-" } + "-"
@@ -86,7 +60,7 @@ extension HandlerPaths {
             + (environment["XDG_CONFIG_DIRS"].flatMap { $0.isEmpty ? nil : $0 } ?? "/etc/xdg").split(separator: ":")
             .filter {
                 $0.hasPrefix("/")
-            }.prefix(Self.maxData).map { Self.trimmed(String($0)) }
+            }.prefix(DataFolders.max).map { DataFolders.trimmed(String($0)) }
         let browsers = (configurations + data.map { $0 + "/applications" }).flatMap { place in
             (desktops + [""]).map { "\(place)/\($0)mimeapps.list" }
         }

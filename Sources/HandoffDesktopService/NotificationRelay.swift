@@ -31,13 +31,17 @@ final class NotificationRelay {
     }
 
     /// Replies with the server's capabilities.
-    func replyCapabilities(_ call: DesktopCall) {
+    ///
+    /// - Parameter canSave: True if the program for `SaveItems` is installed.
+    func replyCapabilities(_ call: DesktopCall, canSave: Bool) {
         guard let server, isAvailable else { return call.reply(["capabilities": .null]) }
         pending[ObjectIdentifier(call)] = call
         server.ask { [weak self] names in
             self?.pending[ObjectIdentifier(call)] = nil
             // Overlong names are not known capabilities.
-            let known = names?.filter { $0.utf8.count <= 256 }
+            let known = names.map { names in
+                names.filter { $0.utf8.count <= 256 } + (canSave ? [NotificationCapability.savesItems] : [])
+            }
             call.reply(["capabilities": known.map { .array($0.map { .string($0) }) } ?? .null])
         }
     }

@@ -1,4 +1,4 @@
-import LoopIO
+package import LoopIO
 
 /// The path of a file or folder received from another device, as named by the daemon.
 package struct ReceivedFile: Equatable, Sendable {

@@ -23,7 +23,7 @@ final class TrayRelay {
         self.log = log
         self.openSettings = openSettings
         programs = ProgramSearch(path: environment["PATH"])
-        dataFolders = HandlerPaths.dataFolders(environment: environment)
+        dataFolders = DataFolders.list(environment: environment)
     }
 
     /// Replies with each event of the tray from now on.

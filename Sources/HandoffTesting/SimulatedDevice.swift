@@ -142,6 +142,11 @@ final class SimulatedDevice {
             call.reply()
             return .success(())
         }
+        if call.method == .reportProgress {
+            _ = try ReportProgressRequest(json: call.parameters)
+            call.reply(ReportProgressReply().json)
+            return .success(())
+        }
         if call.method == .publish {
             let description: ActivityDescription = try fields.message("activity")
             return Result { () throws(ActivityError) in

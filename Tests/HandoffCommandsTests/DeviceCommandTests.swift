@@ -37,6 +37,28 @@ import Testing
         try #require(DeviceID(hex: "1a1a1a1b" + String(repeating: "0", count: 56)))
     }
 
+    // MARK: device accept
+
+    @Test(
+        arguments: [
+            (["always"], 1 << 30), (["always", "--limit", "200M"], 200 << 20),
+            (["always", "--limit", "4GiB"], 4 << 30), (["ask"], nil),
+        ] as [([String], Int64?)])
+    func `documents of a device are accepted up to a limit`(words: [String], limit: Int64?) throws {
+        #expect(try run.run(["--json", "device", "accept", "Laptop"] + words, answer: Self.daemon()) == .done)
+        let parameters = run.daemon.parameters(of: "SetDeviceAccepted")
+        #expect(parameters == ["device": .string(Self.laptop.id.hex), "limit": limit.map { .integer($0) } ?? .null])
+        #expect(run.objects.first?["accepted"] == .string(Self.laptop.id.hex))
+    }
+
+    @Test(
+        arguments: [
+            ["ask", "--limit", "1G"], ["always", "--limit", "5"], ["always", "--limit", "-1G"], ["never"], [],
+        ])
+    func `an invalid decision about the documents of a device is refused`(words: [String]) throws {
+        #expect(try run.run(["device", "accept", "Laptop"] + words) == .wrongUsage)
+    }
+
     // MARK: devices
 
     @Test func `special states of a device are noted`() throws {

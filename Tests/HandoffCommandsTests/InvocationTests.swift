@@ -97,7 +97,7 @@ import Testing
         (["publish"], "'publish' needs TYPE|URL|FILE|FOLDER|-"),
         (["publish", "a", "b"], "'publish' does not take 'b'"),
         (["status", "now"], "'status' does not take 'now'"),
-        (["device"], "'device' needs one of: rename, remove"),
+        (["device"], "'device' needs one of: rename, remove, accept"),
         (["device", "delete"], "unknown command 'device delete'"),
         (["device", "rename", "desk"], "'device rename' needs DEVICE NAME"),
         (["--socket=", "status"], "--socket is empty"),

@@ -91,7 +91,7 @@ import Testing
                     "version": 1, "id": .string(device.id.hex), "name": "desk", "label": nil, "kind": "desktop",
                     "self": true,
                     "online": true, "current": true, "unfinished": false, "admittedBy": nil, "heard": nil,
-                    "asleepSince": nil,
+                    "asleepSince": nil, "acceptLimit": nil,
                 ]
             ])
     }

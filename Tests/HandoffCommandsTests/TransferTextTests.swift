@@ -1,4 +1,5 @@
 import HandoffModel
+import HandoffTransfer
 import LoopIO
 import Testing
 
@@ -29,6 +30,33 @@ import Testing
         #expect(meter.rate == 1000)
         meter.add(0, at: loop.now)
         #expect(meter.rate == nil)
+    }
+
+    @Test(
+        arguments: [
+            ("report.pdf", nil, 100, true), ("report.pdf", 0o644, 101, false), ("report.pdf", 0o744, 100, false),
+            ("Photo.JPG", nil, 0, true), ("all.tar.gz", nil, 100, true), ("run.sh", nil, 1, false),
+            ("editor.desktop", nil, 1, false), ("editor_1_amd64.deb", nil, 1, false),
+            ("report.pdf.desktop", nil, 1, false), ("report", nil, 1, false), (".bashrc", nil, 1, false), ("run\u{202E}fdp.sh", nil, 1, false),
+            ("run.sh\u{200B}", nil, 1, false), (nil, nil, 1, false), ("a/report.pdf", nil, 1, false),
+            ("x.AppImage", nil, 1, false), ("page.html", nil, 1, true), ("run.py", nil, 1, false),
+            ("run.jar", nil, 1, false),
+        ] as [(String?, UInt32?, Int64, Bool)])
+    func `only a document within the limit is saved without a prompt`(
+        name: String?, mode: UInt32?, size: Int64, isSavable: Bool
+    ) throws {
+        let types = DocumentTypes(environment: [:])
+        try #require(types.isDocument(name: "a.pdf"), "shared-mime-info is not installed")
+        let header = try #require(TransferHeader(kind: .file, name: name, size: size, mode: mode))
+        #expect(ProgressReports.isSavable(header, limit: 100, types) == isSavable)
+    }
+
+    @Test func `folders and output of programs are not saved without a prompt`() throws {
+        let types = DocumentTypes(environment: [:])
+        for kind in [TransferHeader.Kind.folder, .stream] {
+            let header = try #require(TransferHeader(kind: kind, name: "report.pdf"))
+            #expect(!ProgressReports.isSavable(header, limit: .max, types))
+        }
     }
 
     @Test func `the line shows what is known`() {

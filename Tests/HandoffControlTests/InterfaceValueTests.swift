@@ -54,6 +54,7 @@ struct InterfaceValueTests {
         ("Origin", Origin.self), ("Failure", HandoffFailure.self), ("Attach(", AttachRequest.self),
         ("Declare(", DeclareRequest.self), ("TypeVersions", TypeVersions.self), ("PassFile(", PassFileRequest.self),
         ("ReportReceived(", ReportReceivedRequest.self), ("PassFile)", PassFileReply.self),
+        ("ReportProgress(", ReportProgressRequest.self), ("ReportProgress)", ReportProgressReply.self),
         ("ShareMemory(", ShareMemoryRequest.self), ("ShareMemory)", ShareMemoryReply.self),
         ("AwaitStream)", AwaitStreamReply.self), ("StreamEnded", StreamEndedError.self),
         ("StreamFailed", HandoffFailure.self),

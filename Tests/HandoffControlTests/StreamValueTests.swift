@@ -84,6 +84,15 @@ struct StreamValueTests {
         }
     }
 
+    @Test func `a report of progress has no negative numbers`() throws {
+        var report = ReportProgressRequest(session: "s1", device: device, activity: activity, received: 0, size: nil)
+        #expect(try ReportProgressRequest(json: crossed(report.json)) == report)
+        report.size = -1
+        #expect(throws: VarlinkError.invalidParameter("size")) { try ReportProgressRequest(json: report.json) }
+        report.received = -1
+        #expect(throws: VarlinkError.invalidParameter("received")) { try ReportProgressRequest(json: report.json) }
+    }
+
     @Test(arguments: ["report.pdf", "", "/a\0b", "/" + String(repeating: "x", count: 4096)])
     func `an invalid path is rejected`(path: String) {
         let report = ReportReceivedRequest(

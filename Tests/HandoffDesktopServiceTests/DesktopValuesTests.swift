@@ -142,6 +142,11 @@ struct DesktopValuesTests {
             #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
         }
         note.urgency = nil
+        note.progress = 100
+        #expect(try DesktopNotification(json: try Self.crossing(note.json)) == note)
+        note.progress = 101
+        #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
+        note.progress = nil
         note.summary = "a\0b"
         #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
         note.summary = String(repeating: "s", count: 5000)

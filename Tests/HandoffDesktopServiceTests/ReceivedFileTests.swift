@@ -2,6 +2,7 @@ import DesktopBus
 import Glibc
 import HandoffDesktopService
 import HandoffTestSupport
+import LoopIO
 import Testing
 
 /// The files that the daemon may have opened.

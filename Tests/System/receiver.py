@@ -1,24 +1,48 @@
 """A device that receives files, and another one that sends them."""
 
+import os
+import signal
+import time
+
 from desk import TYPE, Desk, downloads
-from notifications import NotificationServer, SessionBus
+from harness import expect
+from notifications import ALL, NotificationServer, SessionBus
 
 
 class Receiver(Desk):
     """A device that receives files, with a notification server, and another one that sends them."""
 
-    def __init__(self, stage, environment=()):
+    def __init__(self, stage, capabilities=ALL, saves=False, environment=()):
         bus = SessionBus(stage)
-        self.server = NotificationServer(bus)
+        self.server = NotificationServer(bus, capabilities)
         super().__init__(stage, bus, log_level="debug")
         self.daemon.extra |= {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", **dict(environment)}
         self.played = self.app("editor", TYPE, name="Editor", types=[TYPE])
         self.folder = downloads(self)
+        self.saves = self.record()
+        if saves:
+            path = self.write(self.programs, "handoff-settings", f"""#!/bin/sh
+printf '%s\\n' "$@" >'{self.saves}.part'
+/bin/mv '{self.saves}.part' '{self.saves}'
+""")
+            os.chmod(path, 0o755)
         self.start()
 
     def send(self, *names):
         """Sends files by one command. Returns it."""
         return self.origin.follow("send", "taker", *(self.stage.file(name, f"words of {name}") for name in names))
+
+    def halve(self, send):
+        """Stops the sending device in the middle of a file, and returns the notification of its progress."""
+        def part():
+            names = os.listdir(self.folder) if os.path.exists(self.folder) else []
+            return [name for name in names if os.path.getsize(os.path.join(self.folder, name)) > 1 << 20]
+        limit = time.monotonic() + 20
+        while not part():
+            expect(time.monotonic() < limit, f"nothing arrives: {send.seen}")
+        self.origin.process.send_signal(signal.SIGSTOP)
+        self.server.wait(lambda server: any("%" in each["body"] for each in server.standing.values()), "a percentage")
+        return self.prompt("Saving film.bin")
 
     def prompt(self, summary):
         """Waits until there is a prompt with this summary, whatever else is on the screen. Returns it."""

@@ -3,10 +3,14 @@
 Two daemons on loopback, a real bus, and a simulated notification server."""
 
 import os
+import signal
+import subprocess
+import time
 
 from browsers import until
 from desk import TYPE, received
 from harness import expect, main, test
+from notifications import EXPIRED
 from receiver import Receiver
 
 NAMES = ["a.pdf", "b.txt", "c.png"]
@@ -18,7 +22,7 @@ def together(stage):
     send = desk.send(*NAMES)
     prompt = desk.prompt("origin sent you 3 files")
     expect(prompt["body"] == "a.pdf, b.txt and c.png · go to: Downloads", f"wrong: {prompt}")
-    expect(prompt["actions"] == ["default", "Save All", "continue", "Save All", "dismiss", "Dismiss"], f"{prompt}")
+    expect(prompt["actions"] == ["default", "Save All", "continue", "Save All", "dismiss", "Decline"], f"{prompt}")
     # GNOME shows notifications of low urgency only in its list.
     expect(prompt["hints"]["urgency"] == 1, f"{prompt}")
     for title in ("Draft", "Next"):
@@ -32,7 +36,7 @@ def together(stage):
     expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
 
 
-@test("Dismiss is reported to the sender, whose command ends for each item with a message")
+@test("Decline is reported to the sender, whose command ends for each item with a message")
 def declined(stage):
     desk = Receiver(stage)
     send = desk.send(*NAMES[:2])
@@ -87,6 +91,190 @@ def together_as_one(stage):
     finished = [each for each in send.rest() if each.get("state") == "finished"]
     size = sum(os.path.getsize(path) for path in paths)
     expect(len(finished) == 1 and finished[0]["bytes"] == size, f"{finished}")
+
+
+def film(stage):
+    """Creates a file that takes a moment to send. Holes would take none."""
+    path = os.path.join(stage.folder, "film.bin")
+    with open(path, "wb") as file:
+        for _ in range(512):
+            file.write(os.urandom(1 << 20))
+    return path
+
+
+@test("progress is shown with an amount, Cancel keeps the part, and the transfer is resumed", limit=120)
+def cancelled(stage):
+    desk = Receiver(stage)
+    path = film(stage)
+    send = desk.origin.follow("send", "taker", path)
+    desk.server.choose(desk.prompt("origin sent you film.bin")["id"], "continue")
+    note = desk.halve(send)
+    expect(note["actions"] == ["cancel", "Cancel"] and note["hints"]["urgency"] == 0, f"wrong: {note}")
+    expect(" of 512.0 MiB · from origin" in note["body"] and "value" not in note["hints"], f"wrong: {note}")
+    desk.server.choose(note["id"], "cancel")
+    desk.server.none()
+    until("no receiver", lambda: not receivers(desk))
+    desk.origin.process.send_signal(signal.SIGCONT)
+    send.wait("stream", state="failed")
+    expect([name for name in os.listdir(desk.folder) if name != "film.bin"], "the part was deleted")
+    desk.ctl("continue", desk.ctl("list").line["id"])
+    resumed = send.wait("stream", state="started")
+    expect(resumed["from"] > 0, f"it starts again: {resumed}")
+    expect(send.process.wait(60) == 0, f"the sender's command does not exit: {send.seen}")
+    expect(os.listdir(desk.folder) == ["film.bin"], f"{os.listdir(desk.folder)}")
+    expect(subprocess.run(["cmp", path, os.path.join(desk.folder, "film.bin")]).returncode == 0, "it differs")
+
+
+def receivers(desk):
+    """Returns the ids of the programs with which the device receives files."""
+    found = []
+    for number in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{number}/cmdline", "rb") as words, open(f"/proc/{number}/environ", "rb") as environment:
+                if b"--downloads" in words.read() and desk.home.encode() in environment.read():
+                    found.append(int(number))
+        except OSError:
+            pass  # It has ended.
+    return found
+
+
+@test("an item that its sender withdraws in the middle is awaited for a while, which can be cancelled", limit=120)
+def withdrawn(stage):
+    desk = Receiver(stage)
+    send = desk.origin.follow("send", "taker", film(stage))
+    desk.server.choose(desk.prompt("origin sent you film.bin")["id"], "continue")
+    desk.halve(send)
+    desk.origin.process.send_signal(signal.SIGCONT)
+    send.interrupt()
+    until("no offer", lambda: desk.ctl("list").lines == [])
+    desk.server.choose(desk.prompt("Saving film.bin")["id"], "cancel")
+    until("no receiver", lambda: not receivers(desk))
+    desk.server.none()
+
+
+@test("a receiver that is killed is reported as not saved", limit=120)
+def killed(stage):
+    desk = Receiver(stage)
+    send = desk.origin.follow("send", "taker", film(stage))
+    desk.server.choose(desk.prompt("origin sent you film.bin")["id"], "continue")
+    desk.halve(send)
+    for number in receivers(desk):
+        os.kill(number, signal.SIGKILL)
+    desk.origin.process.send_signal(signal.SIGCONT)
+    expect(desk.prompt("Could not save film.bin")["body"] == "The app that received it has ended", "wrong reason")
+
+
+@test("32 items are one prompt, and are all saved and reported together", limit=120)
+def many(stage):
+    desk = Receiver(stage)
+    names = [f"{number}.txt" for number in range(32)]
+    send = desk.send(*names)
+    desk.server.choose(desk.prompt("origin sent you 32 files")["id"], "continue")
+    expect(send.process.wait(60) == 0, f"the sender's command does not exit: {send.seen}")
+    expect(sorted(os.listdir(desk.folder)) == sorted(names), f"{os.listdir(desk.folder)}")
+    expect(desk.prompt("32 files saved to Fetched"), "they are not reported together")
+
+
+@test("Save As starts its window with the items, which stay on offer until they are saved")
+def save_as(stage):
+    desk = Receiver(stage, saves=True)
+    send = desk.send("a.pdf", "b.txt")
+    prompt = desk.prompt("origin sent you 2 files")
+    expect(prompt["actions"][4:] == ["save-as", "Save As…", "dismiss", "Decline"], f"{prompt}")
+    desk.server.choose(prompt["id"], "save-as")
+    until("the window", lambda: os.path.exists(desk.saves))
+    with open(desk.saves) as file:
+        words = file.read().splitlines()
+    expect(words[0] == "--save" and len(words) == 3, f"{words}")
+    place = os.path.join(stage.folder, "elsewhere")
+    os.mkdir(place)
+    for item in words[1:]:
+        device, activity = item.split("/")
+        desk.ctl("continue", activity, "--from", device, "--output", place)
+    expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
+    expect(sorted(os.listdir(place)) == ["a.pdf", "b.txt"] and not os.path.exists(desk.folder), f"{os.listdir(place)}")
+
+
+@test("a server without actions shows the items, which are continued with handoffctl")
+def without_actions(stage):
+    desk = Receiver(stage, capabilities=("body",))
+    send = desk.send("a.pdf")
+    expect(desk.prompt("origin sent you a.pdf")["actions"] == [], "it has actions")
+    desk.ctl("continue", desk.ctl("list").line["id"])
+    expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
+    received(os.path.join(desk.folder, "a.pdf"), b"words of a.pdf")
+
+
+@test("documents of a chosen device are saved without a prompt, anything else and larger files are not", limit=120)
+def accepted(stage):
+    desk = Receiver(stage)
+    data = [line for line in desk.ctl("devices").lines if not line["self"]][0]
+    expect(data["acceptLimit"] is None, f"{data}")
+    desk.send("before.pdf")
+    desk.server.end(desk.prompt("origin sent you before.pdf")["id"], EXPIRED)
+    desk.ctl("device", "accept", "origin", "always", "--limit", "1K")
+    data = [line for line in desk.ctl("devices").lines if not line["self"]][0]
+    expect(data["acceptLimit"] == 1024, f"{data}")
+    send = desk.send("a.pdf")
+    expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
+    received(os.path.join(desk.folder, "a.pdf"), b"words of a.pdf")
+    expect(desk.prompt("a.pdf saved to Fetched"), "it is not reported")
+    expect(not any("a.pdf" in note["summary"] and "sent you" in note["summary"] for note in desk.server.notified()),
+           f"a prompt was shown: {desk.server.seen}")
+    # The same file again has another name.
+    expect(desk.send("a.pdf").process.wait(20) == 0, "the sender's command does not exit")
+    received(os.path.join(desk.folder, "a (2).pdf"), b"words of a.pdf")
+    folder = os.path.join(stage.folder, "letters")
+    os.mkdir(folder)
+    program = stage.file("tool.txt", "words")
+    os.chmod(program, 0o755)
+    waiting = [desk.origin.follow("send", "taker", path) for path in (
+        stage.file("run.sh", "#!/bin/sh"), stage.file("x.desktop", "[Desktop Entry]"),
+        stage.file("large.txt", "x" * 1025), program, folder)]
+    desk.prompt("origin sent you 6 files")
+    # Each is sent again when its user accepts it.
+    desk.server.choose(desk.prompt("origin sent you 6 files")["id"], "continue")
+    for send in waiting:
+        expect(send.process.wait(30) == 0, f"the sender's command does not exit: {send.seen}")
+    names = ["a (2).pdf", "a.pdf", "before.pdf", "large.txt", "letters", "run.sh", "tool.txt", "x.desktop"]
+    until("all", lambda: sorted(os.listdir(desk.folder)) == names)
+    # It survives a restart, and ends with 'ask'.
+    desk.daemon.stop()
+    desk.daemon.start()
+    expect(desk.send("c.txt").process.wait(30) == 0, "the sender's command does not exit")
+    desk.ctl("device", "accept", "origin", "ask")
+    desk.send("d.txt")
+    desk.prompt("origin sent you d.txt")
+
+
+@test("hostile names are shown in one line, and are saved under harmless names")
+def hostile(stage):
+    desk = Receiver(stage)
+    names = ["run\u202efdp.sh", "a\nb.txt", "<b>x.txt", "-rf", ".profile", "  ", "\u0600\u202a.pdf", "x" * 251 + ".txt"]
+    send = desk.send(*names)
+    prompt = desk.prompt(f"origin sent you {len(names)} files")
+    shown = "".join(prompt[field] for field in ("summary", "body"))
+    expect(not any(ord(letter) < 32 or letter in "\u202a\u202e<" for letter in shown), f"{prompt}")
+    desk.server.choose(prompt["id"], "continue")
+    expect(send.process.wait(30) == 0, f"the sender's command does not exit: {send.seen}")
+    desk.prompt(f"{len(names)} files saved to Fetched")
+    for name in os.listdir(desk.folder):
+        expect(name[0] not in ".-" and not any(ord(letter) < 32 or letter in "\u202a\u202e" for letter in name), f"{name!r}")
+
+
+@test("two devices that send at the same time have a prompt each, and one can be declined")
+def two(stage):
+    desk = Receiver(stage)
+    other = stage.daemon("other")
+    stage.join(desk.origin, other)
+    first = desk.send("a.pdf")
+    desk.prompt("origin sent you a.pdf")
+    second = other.follow("send", "taker", stage.file("b.txt", "words of b.txt"))
+    desk.server.choose(desk.prompt("other sent you b.txt")["id"], "continue")
+    expect(second.process.wait(30) == 0, f"the sender's command does not exit: {second.seen}")
+    desk.server.choose(desk.prompt("origin sent you a.pdf")["id"], "dismiss")
+    expect(first.process.wait(20) == 1, f"the sender's command does not exit: {first.seen}")
+    expect(os.listdir(desk.folder) == ["b.txt"], f"{os.listdir(desk.folder)}")
 
 
 if __name__ == "__main__":

@@ -34,7 +34,7 @@ loop.run()
 
 def receiver(stage, **environment):
     """Returns a device with the program, started as its manifest does in an installation."""
-    desk = Receiver(stage, environment)
+    desk = Receiver(stage, environment=environment)
     with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.text.json")) as file:
         manifest = json.load(file)
     desk.manifest("dev.handoff1.text", [PYTHON, "-B", PROGRAM], name=manifest["name"], types=manifest["types"])

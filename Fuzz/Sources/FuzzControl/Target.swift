@@ -86,6 +86,7 @@ private func parameters(of call: VarlinkCall) {
     _ = try? OpenStreamRequest(json: call.parameters)
     _ = try? PassFileRequest(json: call.parameters)
     _ = try? ReportReceivedRequest(json: call.parameters)
+    _ = try? ReportProgressRequest(json: call.parameters)
     if let change = try? ActivityChange(json: call.parameters), let type = ActivityType("com.example.editing") {
         _ = change.applied(to: ActivityContent(type: type))
     }

@@ -17,8 +17,8 @@ package struct DevicesCommand: Command {
             one may have been removed, and how to find out.
 
             With --json, a line for each: id, name, label, kind, self, online, current, unfinished, admittedBy, heard,
-            asleepSince. The label is the name as shown elsewhere, with the first digits of the id if another device
-            has a similar name.
+            asleepSince, acceptLimit (see handoffctl help device accept; null if you are always asked). The label is the
+            name as shown elsewhere, with the first digits of the id if another device has a similar name.
             """,
         example: "handoffctl devices")
 
@@ -85,6 +85,72 @@ package struct DeviceRenameCommand: Command {
         context.show(
             ["renamed": .string(chosen.id.hex), "name": .string(name)],
             or: "renamed \(texts.label(chosen.id)) to \(VisibleText.escape(name))")
+        context.finish(.done)
+    }
+}
+
+/// `device accept`: sets whether documents of a device are saved without a prompt.
+package struct DeviceAcceptCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["device", "accept"], operands: [.one(.otherDevice), .one(.words(["always", "ask"]))],
+        summary: "save documents that a device sends without asking",
+        options: [OptionSpecification("--limit", .value("SIZE"), "ask for larger files, such as 200M or 4G (1G)")],
+        details: """
+            By default, a notification asks for each item that another device sends. With 'always', documents of this
+            device are saved in the downloads folder as soon as they are sent, also while the screen is locked, and a
+            notification shows them. They are never opened. DEVICE is the name or an id prefix. With 'ask', the default
+            applies again.
+
+            The following is not saved without asking: files larger than SIZE, folders, output of programs, text of
+            unknown size, and pages; files that may be run, which are all files with the permission to be executed, and
+            all files whose type, by their name, is not on the list of documents (text, pictures, sound, video, office
+            documents, archives and some others). Archives are not unpacked. Items that were sent before the command
+            are not saved without asking either.
+
+            With --json: accepted (the id), limit (in bytes, or null).
+            """,
+        example: "handoffctl device accept phone always --limit 200M")
+
+    /// The limit if none is given: 1 GiB.
+    private static let standardLimit: Int64 = 1 << 30
+
+    private let device: String
+    private let limit: Int64?
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        let command = Self.specification.name
+        device = try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE")
+        let word = arguments.operands.last ?? ""
+        guard ["always", "ask"].contains(word) else {
+            throw .badValue(word, of: "decision", expected: "'always' or 'ask'", command: command)
+        }
+        let isOn = word == "always"
+        var limit = Self.standardLimit
+        if let text = arguments.value("--limit") {
+            guard isOn else { throw .conflict("ask", "--limit", command: command) }
+            limit = try ArgumentValue.size(text, command: command)
+        }
+        self.limit = isOn ? limit : nil
+    }
+
+    package func run(in context: CommandContext) {
+        context.withDevices { client, devices throws(CommandFailure) in
+            let chosen = try DeviceChoice.find(device, in: devices)
+            client.setAccepted(chosen.id, limit: limit) { result in
+                switch result {
+                case .success: show(chosen, DeviceText(devices), context)
+                case .failure(let error): context.fail(CommandFailure(error))
+                }
+            }
+        }
+    }
+
+    private func show(_ chosen: ControlDevice, _ texts: DeviceText, _ context: CommandContext) {
+        let name = texts.label(chosen.id)
+        context.show(
+            ["accepted": .string(chosen.id.hex), "limit": limit.map { .integer($0) } ?? .null],
+            or: limit.map { "documents of up to \(ByteText.text($0)) from \(name) are saved without asking" }
+                ?? "items from \(name) are saved only if you accept them")
         context.finish(.done)
     }
 }

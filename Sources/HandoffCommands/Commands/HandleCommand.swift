@@ -120,6 +120,7 @@ final class HandleSession {
     private var unanswered: (session: Attachment, continuation: ContinuationID)?
     /// The activity whose file is being received.
     private var received: ContinuedActivity?
+    private var progress: ProgressReports?
     /// Starts the program that opens received content. Its thread was created before the other
     /// threads were confined.
     private var launcher: Worker?
@@ -260,9 +261,16 @@ final class HandleSession {
             let receiving = ReceiveRequest(
                 activity: wanted, output: try DownloadFolder.make() + "/", timeout: ReceiveRequest.defaultTimeout,
                 unnamed: FileName.portable("from \(content.origin.deviceName)".utf8))
-            let session = try ReceiveSession(receiving, context, handler: self)
-            context.keep(session)
-            session.start(content, continuation)
+            let receiver = try ReceiveSession(receiving, context, handler: self)
+            context.keep(receiver)
+            let progress = ProgressReports(content, receiver, context) { [weak self] in self?.session }
+            self.progress = progress
+            progress.start { [weak self] result in
+                switch result {
+                case .success(let limit): receiver.start(content, continuation, limit: limit)
+                case .failure(let error): self?.receivingFailed(CommandFailure(error))
+                }
+            }
         } catch {
             receivingFailed(error)
         }
@@ -280,6 +288,7 @@ final class HandleSession {
     private func report(_ end: ReceivedEnd, then: @escaping () -> Void) {
         guard let session, let received else { return then() }
         self.received = nil
+        progress = nil
         session.calls.reportReceived(
             session: session.id, activity: received.id, from: received.origin.device, end
         ) { _ in then() }
@@ -344,7 +353,10 @@ extension HandleSession {
     /// Called when the content is complete at this path; nil for standard output.
     func received(_ path: String?) {
         // Opened content is visible and needs no report.
-        guard request.opener == nil, let path else { return run(page: nil, file: path) }
+        guard request.opener == nil, let path else {
+            guard let progress else { return run(page: nil, file: path) }
+            return progress.finish { [self] in run(page: nil, file: path) }
+        }
         report(.saved(path)) { [self] in run(page: nil, file: path) }
     }
 

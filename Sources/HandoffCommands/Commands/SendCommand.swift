@@ -31,7 +31,8 @@ package struct SendCommand: Command {
             read any more when it is sent is omitted and reported on both devices.
 
             Exits with status 0 when all items were accepted and all streamed content was received, or with 1 and the
-            error Declined if the user there chose 'Dismiss'. Ctrl-C withdraws the rest.
+            error Declined if the user there chose 'Decline'. If that user cancels a transfer, the item stays on offer and
+            can be resumed there. Ctrl-C withdraws the rest.
 
             With --wait the command exits, and handoff-deliver.service offers the items until they are accepted,
             declined or withdrawn, also after the next login ('handoffctl deliver'). handoffctl list --mine shows them.

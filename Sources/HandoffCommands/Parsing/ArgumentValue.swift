@@ -38,6 +38,22 @@ enum ArgumentValue {
         return total
     }
 
+    /// Parses a size: a number with the unit K, M, G or T, which are powers of 1024, as in ByteText.
+    /// - Returns: bytes.
+    static func size(_ text: String, command: String) throws(UsageError) -> Int64 {
+        let units: [Character: Int64] = ["K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40]
+        let digits = text.prefix { $0.isASCII && $0.isNumber }
+        let unit = text.dropFirst(digits.count)
+        guard digits.count <= 6, let count = Int64(digits), let size = unit.first.flatMap({ units[$0] }),
+            ["", "B", "iB"].contains(unit.dropFirst())
+        else {
+            throw .badValue(
+                text, of: "--limit", expected: "a number with the unit K, M, G or T, such as 200M or 4G",
+                command: command)
+        }
+        return count * size
+    }
+
     private static let spanUnits = ["s": 1.0, "m": 60, "min": 60, "h": 3600, "d": 86_400]
 
     private static func notASpan(_ text: String, _ command: String) -> UsageError {

@@ -25,7 +25,7 @@ package struct CommandTable: Sendable {
         AccountCreateCommand.self, AccountShowCommand.self, AccountLeaveCommand.self, AccountRotateCommand.self,
         AccountExportCommand.self, AccountImportCommand.self,
         PairCommand.self, JoinCommand.self,
-        DevicesCommand.self, DeviceRenameCommand.self, DeviceRemoveCommand.self,
+        DevicesCommand.self, DeviceRenameCommand.self, DeviceRemoveCommand.self, DeviceAcceptCommand.self,
         PeerAddCommand.self, PeerRemoveCommand.self,
         NetworkListCommand.self, NetworkTrustCommand.self, NetworkForgetCommand.self,
         PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, OpenCommand.self,

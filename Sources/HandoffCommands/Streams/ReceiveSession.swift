@@ -43,6 +43,8 @@ final class ReceiveSession {
     private var lastProgress: MonotonicInstant
     private var watch: LoopTimer?
     private var isInterrupted = false
+    /// The maximum size if no user has accepted the content; nil if a user has.
+    private var limit: Int64?
     /// Receives the result instead of ending the command.
     private weak var handler: HandleSession?
 
@@ -93,8 +95,10 @@ final class ReceiveSession {
 
     /// Proceeds with an activity that this program has continued as a handler, which is already
     /// confined.
-    func start(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
+    /// - Parameter limit: the maximum size if no user has accepted the content.
+    func start(_ activity: ContinuedActivity, _ continuation: ContinuationID, limit: Int64?) {
         prepare()
+        self.limit = limit
         self.activity = activity
         open(activity, continuation)
     }
@@ -226,6 +230,12 @@ final class ReceiveSession {
 
     /// Checks that the content is still the one that was begun.
     private func accept(_ header: TransferHeader) throws(TransferFailure) {
+        if let limit {
+            let types = DocumentTypes(environment: ProcessEnvironment.all)
+            guard ProgressReports.isSavable(header, limit: limit, types) else {
+                throw .shared(.cancelled, "its user has to accept it there")
+            }
+        }
         guard let known = self.header else { return }
         guard known.kind == header.kind, known.name == header.name, known.size == header.size, known.id == header.id
         else { throw TransferFailure(.changed, "the other device now offers different content") }
@@ -334,6 +344,16 @@ final class ReceiveSession {
         }
         let isKept = ![.changed, .stored].contains(failure.reason)
         fail(.transfer(failure, advice: isKept ? kept.map { [$0] } ?? [] : []))
+    }
+
+    /// The number of bytes of the content that exist here, and the total if known.
+    var amount: (received: Int64, size: Int64?) { (position, header?.size) }
+
+    /// Cancels the transfer. The part is kept if it can be resumed.
+    func cancel() {
+        if case .receiving(let transfer) = state { return transfer.cancel() }
+        state = .idle
+        conclude(TransferFailure(.cancelled, "it was cancelled"))
     }
 
     private func interrupted() {

@@ -28,18 +28,21 @@ package struct ControlDevice: ControlValue {
     /// When it announced that it goes to sleep, in seconds since 1970. Nil if it is online, or went
     /// offline in another way.
     package var asleepSince: Double?
+    /// The maximum size in bytes of documents from it that are saved without a prompt. Nil if there
+    /// is always a prompt.
+    package var acceptLimit: Int64?
 
     private enum CodingKeys: String, CodingKey {
         case id, name, label, kind
         case isSelf = "self"
-        case online, current, unfinished, admittedBy, heard, asleepSince
+        case online, current, unfinished, admittedBy, heard, asleepSince, acceptLimit
     }
 
     package init(
         id: DeviceID, name: String, label: String? = nil, kind: DeviceKind, isSelf: Bool, online: Bool,
         current: Bool = true,
         unfinished: Bool = false, admittedBy: DeviceID? = nil, heard: Double? = nil,
-        asleepSince: Double? = nil
+        asleepSince: Double? = nil, acceptLimit: Int64? = nil
     ) {
         self.id = id
         self.name = name
@@ -52,6 +55,7 @@ package struct ControlDevice: ControlValue {
         self.admittedBy = admittedBy
         self.heard = heard
         self.asleepSince = asleepSince
+        self.acceptLimit = acceptLimit
     }
 }
 

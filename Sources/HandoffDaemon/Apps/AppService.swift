@@ -84,6 +84,7 @@ final class AppService {
             case .answerSave: try change(call, answersSave: true)
             case .answerContinue: try answerContinue(call)
             case .reportReceived: try reportReceived(call)
+            case .reportProgress: try reportProgress(call)
             case .openStream: try core?.streams.open(call)
             case .passFile: try core?.streams.passFile(call)
             case .shareMemory: try core?.streams.shareMemory(call)
@@ -386,6 +387,13 @@ final class AppService {
             core?.received(report.activity, from: report.device, by: session.app, end)
         }
         call.reply([:])
+    }
+
+    private func reportProgress(_ call: ControlCall) throws {
+        let report = try ReportProgressRequest(json: call.parameters)
+        let session = try self.session(report.session)
+        try Self.requireOwnProgram(call, for: "a report of progress", as: session.app)
+        call.reply((core?.progressed(report, by: session.app) ?? ReportProgressReply()).json)
     }
 
     private func owner(_ fields: Fields) throws -> (AppSession, ActivityID) {

@@ -34,7 +34,7 @@ extension AccountService {
                 unfinished: unfinished.contains(id), admittedBy: state.view.admitter(of: id),
                 heard: isSelf
                     ? nil : peers[id].heard.map { Double($0.duration(to: loop.now).components.seconds) },
-                asleepSince: peers.asleepSince(id).map { Double($0) })
+                asleepSince: peers.asleepSince(id).map { Double($0) }, acceptLimit: core.appSwitches.accepted[id])
         }
     }
 
@@ -56,6 +56,31 @@ extension AccountService {
             accountStore.rename(try member(text), to: name, completion: completion)
         } catch {
             completion(.failure(error))
+        }
+    }
+
+    /// Sets whether documents of a member are saved without a prompt.
+    func setDeviceAccepted(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        let text = try fields.text("device")
+        let device = try member(text)
+        guard device != accountStore.deviceID else {
+            throw CallError.noSuchDevice(text, "this is the device itself, which does not send to itself")
+        }
+        let limit: Int64? = try fields.optional("limit")
+        guard limit ?? 0 >= 0 else { throw fields.invalid("limit") }
+        var next = core.appSwitches
+        let live = accountStore.snapshot.live
+        next.accepted = next.accepted.filter { live.contains($0.key) }
+        next.accepted[device] = limit
+        guard next.encoded() != nil else {
+            throw CallError.limitExceeded("devices", "too many settings are stored")
+        }
+        core.store(next) { result in
+            switch result {
+            case .success: call.reply(["device": .string(device.hex)])
+            case .failure(let error): call.fail(error)
+            }
         }
     }
 

@@ -15,10 +15,12 @@ extension ControlService: NotificationServiceDelegate {
     ) {
         // The device may have changed the type or page of this offer, so that something else would
         // open it.
-        if let present = offered(offer.activity, by: offer.device),
-            NotificationOffer(present)?.opener != offer.opener
-        {
-            return completion("it has changed, and would now open in another app than the notification named")
+        if let present = offered(offer.activity, by: offer.device) {
+            let now = NotificationOffer(present)
+            let isSame = now?.opener == offer.opener && (offer.limit == nil || now?.app == offer.app)
+            guard isSame else {
+                return completion("it has changed, and would now open in another app than the notification named")
+            }
         }
         let caller = NotificationContinuation(
             onContinued: { [core] in core.notifications.continued(offer, missing: $0) }, completion: completion)
@@ -33,6 +35,15 @@ extension ControlService: NotificationServiceDelegate {
     /// Notifies the origin that the user declined an item that was sent to this device.
     func decline(_ offer: NotificationOffer) {
         peers.notifyOrigin(offer.device, PeerMethod.wasDeclined, offer.activity)
+    }
+
+    /// Lets the user choose a folder for items.
+    func saveAs(_ offers: [NotificationOffer], token: ActivationToken?) {
+        let items = offers.map { SaveItemsRequest.Item(device: $0.device, activity: $0.activity) }
+        installed.save(SaveItemsRequest(items: items, token: token)) { [core] result in
+            guard case .failure(let failure) = result else { return }
+            core.log.notice("Cannot open the window that saves items", ["error": failure.message])
+        }
     }
 
     /// Opens a received file.

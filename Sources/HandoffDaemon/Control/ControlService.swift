@@ -27,6 +27,7 @@ final class ControlService {
     private let networks: NetworkService
     private let history: History
     private var offerTable = OfferTable()
+    private var acceptance = AutomaticAcceptance()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
     private lazy var changes = ChangeReports(loop: loop, service: self)
 
@@ -76,6 +77,7 @@ final class ControlService {
             case .join: try pairing.join(call)
             case .removeDevice: try account.removeDevice(call)
             case .renameDevice: try account.renameDevice(call)
+            case .setDeviceAccepted: try account.setDeviceAccepted(call)
             case .leaveAccount: try account.leave(call)
             case .rotateKey: account.rotateKey(call)
             case .listDevices: account.listDevices(call)
@@ -107,7 +109,12 @@ final class ControlService {
         let events = offerTable.update(offers, of: devices)
         core.tray.review()
         guard !events.isEmpty else { return }
-        core.notifications.take(offers.compactMap(NotificationOffer.init).filter(isNotified), of: devices)
+        let notified = offers.compactMap(NotificationOffer.init)
+        // First, so that no prompt is shown for these.
+        for offer in acceptance.choose(notified, of: devices, limits: core.appSwitches.accepted) {
+            core.notifications.choose(offer, token: nil)
+        }
+        core.notifications.take(notified.filter(isNotified), of: devices)
         for call in watchers.values {
             for event in events { call.replyContinuing(event.json) }
         }

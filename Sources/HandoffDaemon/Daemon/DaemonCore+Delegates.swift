@@ -119,11 +119,17 @@ extension DaemonCore {
     func sessionEnded(_ session: AppSession) {
         broker.sessionEnded(session)
         streams.sessionEnded(session.id)
+        notifications.sessionEnded(session.id)
     }
 
     /// A handler answered a `continue` event. Returns whether a continuation waited for it.
     func answered(_ continuation: ContinuationID, by session: SessionID, handled: Bool) -> Bool {
         broker.answered(continuation, by: session, handled: handled)
+    }
+
+    /// An app reports the progress of an item that it receives. Returns the reply.
+    func progressed(_ report: ReportProgressRequest, by app: String) -> ReportProgressReply {
+        notifications.progressed(report, by: app)
     }
 
     /// An app reports the outcome of an item that it received from another device.

@@ -138,6 +138,11 @@ final class DesktopApps {
         }
     }
 
+    /// Opens the window that saves items in a folder of the user's choice.
+    func save(_ request: SaveItemsRequest, completion: @escaping (Result<Void, StartFailure>) -> Void) {
+        call(.saveItems, request.json, completion)
+    }
+
     private func call(
         _ method: DesktopMethod, _ parameters: JSONObject, _ completion: @escaping (Result<Void, StartFailure>) -> Void
     ) {

@@ -28,19 +28,25 @@ package struct DesktopNotification: ControlValue {
     /// 1 if the user waits for the notification or is asked for a decision. 0 or nil if desktops
     /// may show it without attracting attention.
     package var urgency: Int64?
+    /// The progress in percent; nil for none. Shown only by servers that draw it beside the text.
+    package var progress: Int64?
 
     private enum CodingKeys: String, CodingKey {
-        case summary, body, icon, urgency
+        case summary, body, icon, urgency, progress
         case choices = "actions"
     }
 
     /// Creates a notification. No text may contain NUL.
-    package init(summary: String, body: String, icon: String, choices: [Choice], urgency: Int64? = nil) {
+    package init(
+        summary: String, body: String, icon: String, choices: [Choice], urgency: Int64? = nil,
+        progress: Int64? = nil
+    ) {
         self.summary = summary
         self.body = body
         self.icon = icon
         self.choices = choices
         self.urgency = urgency
+        self.progress = progress
     }
 }
 
@@ -62,6 +68,7 @@ extension DesktopNotification {
         // A critical notification would stay until the user closes it, even over a full-screen
         // window.
         guard (0...1).contains(urgency ?? 0) else { throw .invalidParameter("urgency") }
+        guard (0...100).contains(progress ?? 0) else { throw .invalidParameter("progress") }
         try Self.check(summary, max: Self.maxLine, "summary")
         try Self.check(body, max: Self.maxLine, "body")
         try Self.check(icon, max: Self.maxName, "icon")

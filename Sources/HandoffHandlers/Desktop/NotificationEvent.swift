@@ -1,6 +1,12 @@
 package import HandoffControl
 package import HandoffJSON
 
+/// The capabilities that the desktop service adds to those of the notification server.
+package enum NotificationCapability {
+    /// The program for `SaveItems` is installed.
+    package static let savesItems = "x-handoff-save-as"
+}
+
 /// An event from the desktop's notification server or the bus.
 package enum NotificationEvent: ControlMessage {
     /// A server may be available, because the bus is connected or a server has started. It does not

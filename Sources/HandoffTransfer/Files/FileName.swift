@@ -29,7 +29,7 @@ package enum FileName {
     /// control characters become `_`, a run of blanks becomes one space, and `_` is put before a
     /// leading dot or dash.
     /// - Throws: `name` if there is no name or it is invalid.
-    static func usable(_ name: String?) throws(TransferFailure) -> Choice {
+    package static func usable(_ name: String?) throws(TransferFailure) -> Choice {
         guard let name else {
             throw TransferFailure(
                 .name, "the sender did not name its content; use --output with a file instead of a folder")

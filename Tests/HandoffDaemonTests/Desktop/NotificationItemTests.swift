@@ -53,7 +53,7 @@ import Testing
         #expect(screen.shown.count == 1 && screen.displayed.count == 1)
         #expect(item?.summary == "Telephone sent you 3 files")
         #expect(item?.body == "a.pdf, b.txt and c.png · go to: Downloads")
-        #expect(item?.choices.map(\.label) == ["Save All", "Save All", "Dismiss"])
+        #expect(item?.choices.map(\.label) == ["Save All", "Save All", "Decline"])
         #expect(item?.urgency == 1, "its user waits")
     }
 
@@ -157,11 +157,11 @@ import Testing
     mutating func `a single item is named, and each app that would open one of several is named`() {
         send([page])
         #expect(item?.summary == "Telephone sent you Weather" && item?.body == "opens in: Web browser")
-        #expect(item?.choices.map(\.label) == ["Open", "Open", "Dismiss"])
+        #expect(item?.choices.map(\.label) == ["Open", "Open", "Decline"])
         send([file("a.pdf", 1), page])
         #expect(item?.summary == "Telephone sent you 2 items")
         #expect(item?.body == "Weather and a.pdf · go to: Downloads · open in: Web browser")
-        #expect(item?.choices.map(\.label) == ["Accept All", "Accept All", "Dismiss"])
+        #expect(item?.choices.map(\.label) == ["Accept All", "Accept All", "Decline"])
         #expect(screen.displayed.count == 1)
     }
 
@@ -236,6 +236,21 @@ import Testing
         let id = screen.id
         screen.change { $0.chosen(id, key: "dismiss", now: $1) }
         #expect(screen.declined.isEmpty && screen.displayed.isEmpty)
+    }
+
+    // MARK: - Save As
+
+    @Test
+    mutating func `Save As is offered for files if its window is installed, and leaves them on offer`() {
+        screen.capabilities?.append("x-handoff-save-as")
+        send([page] + files)
+        #expect(item?.choices.map(\.key) == ["default", "continue", "dismiss"], "a page is not saved")
+        choose("dismiss")
+        send([file("e.txt", 5), file("d.txt", 4)])
+        #expect(item?.choices.map(\.label) == ["Save All", "Save All", "Save As…", "Decline"])
+        choose("save-as")
+        #expect(screen.savedAs.map(\.title) == ["d.txt", "e.txt"] && screen.displayed.isEmpty)
+        #expect(screen.continued.isEmpty && screen.machine.report.offers.map(\.outcome.known) == [.expired, .expired])
     }
 
     // MARK: - Results

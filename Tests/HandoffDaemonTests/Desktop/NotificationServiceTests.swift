@@ -40,6 +40,8 @@ import Testing
 
         func decline(_ offer: NotificationOffer) { declined.append(offer) }
 
+        func saveAs(_ offers: [NotificationOffer], token: ActivationToken?) {}
+
         func openFile(_ path: String, shows: Bool, token: ActivationToken?) {}
 
         func mute(_ app: AppID) { muted.append(app) }

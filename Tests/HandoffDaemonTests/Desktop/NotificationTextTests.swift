@@ -75,7 +75,7 @@ import Testing
         let sent = try #require(Sample.notificationOffer(title: "Letter", sent: true))
         let letter = NotificationContent.items([sent]).rendered(all)
         #expect(letter.summary == "Telephone sent you Letter" && letter.body == "opens in: Editor")
-        #expect(letter.choices.map(\.label) == ["Open", "Open", "Dismiss"])
+        #expect(letter.choices.map(\.label) == ["Open", "Open", "Decline"])
         let failed = NotificationContent.failure(offer, reason: "cannot reach <i>").rendered(all)
         #expect(failed.summary == "Could not continue <b>" && failed.body == "Cannot reach &lt;i&gt;")
         #expect(failed.choices.isEmpty)

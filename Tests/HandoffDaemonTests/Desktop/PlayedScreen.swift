@@ -48,6 +48,8 @@ struct PlayedScreen {
     }
     /// The items that were declined.
     private(set) var declined: [NotificationOffer] = []
+    /// The items for which the user chooses a folder.
+    private(set) var savedAs: [NotificationOffer] = []
     /// The muted apps.
     private(set) var muted: [String] = []
     /// The opened or shown files, with their tokens.
@@ -139,6 +141,7 @@ struct PlayedScreen {
             continued.append((offer, token))
             if finishes { change { $0.done(offer, now: $1) } }
         case .decline(let offer): declined.append(offer)
+        case .saveAs(let offers, _): savedAs += offers
         case .mute(let app): muted.append(app.text)
         case .open(let path, let shows, let token): opened.append((path, shows, token))
         }

@@ -1,6 +1,8 @@
 import HandoffDaemon
 import HandoffHandlers
+import HandoffModel
 import HandoffState
+import HandoffTestSupport
 import Testing
 
 /// The claim of an app checked against the unit of its process, and the file of disabled apps.
@@ -34,6 +36,18 @@ struct AppClaimTests {
         #expect(file.muted == [try #require(AppID("a.a")), try #require(AppID("c.c"))])
         #expect(file.encoded() == Array("a.a\nb.b\nmuted a.a\nmuted c.c\n".utf8))
         #expect(try AppSwitches(decoding: []) == AppSwitches())
+    }
+
+    @Test func `devices whose documents are saved without a prompt have a line each`() throws {
+        var file = AppSwitches()
+        file.accepted = [Sample.device(2): 1 << 30, Sample.device(1): 0]
+        let text = "accept \(Sample.device(1).hex) 0\naccept \(Sample.device(2).hex) 1073741824\n"
+        #expect(file.encoded() == Array(text.utf8))
+        #expect(try AppSwitches(decoding: Array(text.utf8)) == file)
+        let id = Sample.device(1).hex
+        for line in ["accept ", "accept x", "accept 01 5", "accept \(id)", "accept \(id) -1", "accept \(id) 1 2"] {
+            #expect(throws: PeersFile.BadLine.self, "\(line)") { try AppSwitches(decoding: Array("\(line)\n".utf8)) }
+        }
     }
 
     @Test(arguments: [

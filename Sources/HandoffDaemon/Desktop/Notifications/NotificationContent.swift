@@ -11,6 +11,8 @@ package enum NotificationContent: Sendable, Equatable {
     /// The activity that the user has chosen, until it is continued. Its app may have to be started
     /// first.
     case progress(NotificationOffer)
+    /// Files that are arriving.
+    case arriving(Progress)
     /// The reason why an activity was not continued, as one line that is safe to show.
     case failure(NotificationOffer, reason: String)
     /// An activity was continued, and this device lacks folders or checkouts for it, as a list that is
@@ -30,11 +32,33 @@ package enum NotificationContent: Sendable, Equatable {
         var folder: Substring? { path.split(separator: "/").dropLast().last }
     }
 
+    /// The progress of files that are arriving.
+    package struct Progress: Sendable, Equatable {
+        /// The offers of the files that are arriving. Never empty.
+        let offers: [NotificationOffer]
+        /// The number of files that are already saved, and of those that have not started.
+        let completed: Int
+        let waiting: Int
+        /// The number of bytes of all these files that exist here.
+        let received: Int64
+        /// The total number of bytes; nil if unknown.
+        let size: Int64?
+
+        var count: Int { offers.count + completed + waiting }
+
+        /// The progress in percent; nil if unknown.
+        var percent: Int64? {
+            guard let size, size > 0 else { return nil }
+            return Int64(Double(min(max(received, 0), size)) / Double(size) * 100)
+        }
+    }
+
     /// The offers that the notification is about.
     var offers: [NotificationOffer] {
         switch self {
         case .offer(let offer, _), .progress(let offer), .failure(let offer, _), .incomplete(let offer, _): [offer]
         case .items(let items): items
+        case .arriving(let progress): progress.offers
         case .saved(let files): files.map(\.offer)
         }
     }
@@ -43,7 +67,7 @@ package enum NotificationContent: Sendable, Equatable {
     var choosable: [NotificationOffer] {
         switch self {
         case .offer, .items: offers
-        case .progress, .failure, .incomplete, .saved: []
+        case .progress, .arriving, .failure, .incomplete, .saved: []
         }
     }
 
@@ -59,7 +83,9 @@ package enum NotificationContent: Sendable, Equatable {
         /// A click on the notification itself. Most servers show no button for it.
         static let click = "default"
         static let `continue` = "continue"
+        static let saveAs = "save-as"
         static let dismiss = "dismiss"
+        static let cancel = "cancel"
         static let mute = "mute"
         static let open = "open"
         static let show = "show"
@@ -75,7 +101,7 @@ package enum NotificationContent: Sendable, Equatable {
             headline = offer.headline
             let origin = "from \(offer.deviceName)"
             detail = more > 0 ? "\(origin) · \(more) more available" : origin
-            choices = Self.decisions(offer.isFile ? "Save" : offer.isText ? "Copy" : "Continue")
+            choices = Self.decisions(offer.isFile ? "Save" : offer.isText ? "Copy" : "Continue", or: "Dismiss")
             if offer.app != nil {
                 choices.append(DesktopNotification.Choice(key: Key.mute, label: "Mute \(offer.opener)"))
             }
@@ -94,10 +120,23 @@ package enum NotificationContent: Sendable, Equatable {
                 ? "Save"
                 : items.allSatisfy(\.isText)
                     ? "Copy" : items.contains { $0.isFile || $0.isText } ? "Accept" : "Open"
-            choices = Self.decisions(isOne ? verb : "\(verb) All")
+            choices = Self.decisions(isOne ? verb : "\(verb) All", or: "Decline")
+            if capabilities.savesItems, items.allSatisfy(\.isFile) {
+                choices.insert(DesktopNotification.Choice(key: Key.saveAs, label: "Save As…"), at: choices.count - 1)
+            }
         case .progress(let offer):
             headline = "Continuing: \(offer.label)"
             detail = "from \(offer.deviceName), in \(offer.opener)"
+        case .arriving(let progress):
+            let first = progress.offers.first
+            headline = "Saving \(progress.count == 1 ? first?.label ?? "" : "\(progress.count) files")"
+            let amount = ByteText.text(progress.received)
+            let parts = [
+                progress.percent.map { "\($0)%" }, progress.size.map { "\(amount) of \(ByteText.text($0))" } ?? amount,
+                progress.completed > 0 ? "\(progress.completed) saved" : nil, "from \(first?.deviceName ?? "")",
+            ]
+            detail = parts.compactMap(\.self).joined(separator: " · ")
+            choices = [DesktopNotification.Choice(key: Key.cancel, label: "Cancel")]
         case .failure(let offer, let reason):
             headline = "Could not \(offer.isFile ? "save" : "continue") \(offer.label)"
             detail = NotificationText.sentence(reason)
@@ -128,6 +167,7 @@ package enum NotificationContent: Sendable, Equatable {
         var notification = Self.notification(
             headline, detail, icon: icon ?? Self.icon(first?.kind ?? .other), choices: choices, capabilities)
         notification.urgency = isAwaited ? 1 : 0
+        if case .arriving(let progress) = self { notification.progress = progress.percent }
         return notification
     }
 
@@ -136,16 +176,16 @@ package enum NotificationContent: Sendable, Equatable {
     /// optional and therefore not urgent.
     private var isAwaited: Bool {
         switch self {
-        case .offer, .progress: false
+        case .offer, .progress, .arriving: false
         case .items, .failure, .incomplete, .saved: true
         }
     }
 
-    private static func decisions(_ label: String) -> [DesktopNotification.Choice] {
+    private static func decisions(_ label: String, or refusal: String) -> [DesktopNotification.Choice] {
         [
             DesktopNotification.Choice(key: Key.click, label: label),
             DesktopNotification.Choice(key: Key.continue, label: label),
-            DesktopNotification.Choice(key: Key.dismiss, label: "Dismiss"),
+            DesktopNotification.Choice(key: Key.dismiss, label: refusal),
         ]
     }
 

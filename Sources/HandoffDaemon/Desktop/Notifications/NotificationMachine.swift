@@ -25,6 +25,8 @@ package struct NotificationMachine: Sendable {
         case `continue`(NotificationOffer, ActivationToken?)
         /// Notify the device that sent an item that the user declined it.
         case decline(NotificationOffer)
+        /// Let the user choose a folder for these items.
+        case saveAs([NotificationOffer], ActivationToken?)
         /// Show no more notifications of this app.
         case mute(AppID)
         /// Open a file at a path, or show it in its folder.
@@ -67,8 +69,13 @@ package struct NotificationMachine: Sendable {
     /// The time for the next call of `deadlinePassed`; nil if nothing is pending.
     package var deadline: MonotonicInstant? {
         guard case .present = server, mayShow else { return nil }
-        let changes = places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map { max($0.next, rateLimiter.next) }
+        let changes = places.values.filter { $0.wantsChange && hasRoom(for: $0) }.map(next)
         return (changes + places.values.compactMap(\.becomesSlow)).min()
+    }
+
+    /// The earliest time for a change of a place.
+    private func next(_ place: NotificationPlace) -> MonotonicInstant {
+        place.isUpdate ? place.next : max(place.next, rateLimiter.next)
     }
 
     /// True if the place's notification may be shown in addition to the present ones.
@@ -147,7 +154,7 @@ package struct NotificationMachine: Sendable {
     package mutating func failed(_ offer: NotificationOffer, _ reason: String, now: MonotonicInstant) -> [Action] {
         let next = ended(offer)
         // A user who has left meanwhile is not notified later.
-        guard mayShow else { return next }
+        guard mayShow || offer.limit != nil else { return next }
         let line = Self.line(reason)
         places[NotificationPlace.ID(offer), default: NotificationPlace()].failed(offer, reason: line)
         return settle(now) + next
@@ -182,6 +189,25 @@ package struct NotificationMachine: Sendable {
         var end = end
         if case .failed(let reason) = end { end = .failed(Self.line(reason)) }
         for place in places.keys where place.device == device { places[place]?.received(activity, by: app, end) }
+        return settle(now)
+    }
+
+    /// Records the progress of a file that an app receives.
+    ///
+    /// - Returns: the reply for the app, and the next actions.
+    package mutating func progressed(
+        _ report: ReportProgressRequest, by app: String, now: MonotonicInstant
+    ) -> (reply: ReportProgressReply, actions: [Action]) {
+        var reply = ReportProgressReply()
+        for place in places.keys where place.device == report.device {
+            reply = places[place]?.progressed(report, by: app, now: now) ?? reply
+        }
+        return (reply, settle(now))
+    }
+
+    /// Records the end of an app's attachment.
+    package mutating func sessionEnded(_ session: SessionID, now: MonotonicInstant) -> [Action] {
+        for place in places.keys { places[place]?.sessionEnded(session) }
         return settle(now)
     }
 
@@ -282,6 +308,15 @@ package struct NotificationMachine: Sendable {
             let declined = places[place]?.choosable(id).filter(\.isSent) ?? []
             places[place]?.closed(id, byUser: true)
             return withdrawal + settle(now) + declined.map { .decline($0) }
+        case NotificationContent.Key.saveAs:
+            let items = places[place]?.choosable(id) ?? []
+            let token = places[place]?.token(of: id)
+            // Until they are saved, the items stay on offer.
+            places[place]?.closed(id, byUser: false)
+            return withdrawal + settle(now) + (items.isEmpty ? [] : [.saveAs(items, token)])
+        case NotificationContent.Key.cancel:
+            places[place]?.cancel(id)
+            return withdrawal + settle(now)
         case NotificationContent.Key.mute:
             let muted = places[place]?.choosable(id).first?.app
             places[place]?.closed(id, byUser: true)
@@ -336,13 +371,13 @@ package struct NotificationMachine: Sendable {
         guard case .present(let capabilities) = server else { return nil }
         guard mayShow, let wish = place.wish else { return place.clear().map { .withdraw($0) } }
         guard place.wantsChange, hasRoom(for: place) else { return nil }
-        let wait = max(place.next, rateLimiter.next) - now
+        let wait = next(place) - now
         guard wait <= .zero else {
             // An offer that was withdrawn may stay briefly until its replacement is shown.
             return place.isOutdated && wait > NotificationRateLimiter.gap ? place.clear().map { .withdraw($0) } : nil
         }
         lastNumber += 1
-        rateLimiter.changed(at: now)
+        rateLimiter.changed(at: now, isUpdate: place.isUpdate)
         let former = place.show(wish, number: lastNumber, now: now)
         return .show(lastNumber, wish.rendered(capabilities), replacing: former)
     }

@@ -33,6 +33,8 @@ package struct NotificationOffer: Sendable, Equatable {
     /// The reason why nothing opens it, and what is missing, as a sentence fragment, unchecked; nil if
     /// something opens it.
     let obstacle: String?
+    /// The maximum size in bytes if it is accepted without a prompt; nil if the user decides.
+    package var limit: Int64?
 
     /// Nil for an offer that nothing opens here, unless a user sent it to this device.
     package init?(_ offer: OfferedActivity) {

@@ -24,7 +24,7 @@ struct NotificationPlace: Sendable {
     }
 
     /// A notification on the screen.
-    private struct Displayed {
+    struct Displayed {
         let id: UInt32
         let content: NotificationContent
         var token: ActivationToken?
@@ -41,19 +41,21 @@ struct NotificationPlace: Sendable {
     }
 
     /// The user's reaction to an activity.
-    private enum Verdict {
+    enum Verdict {
         /// The notification was shown, and left the screen by itself.
         case seen
         /// The user dismissed it.
         case dismissed
+        /// The user accepted it, and cancelled it while it was arriving.
+        case cancelled
         /// The activity was continued, or chosen in the notification.
         case accepted
     }
 
-    /// The maximum number of remembered reactions, and of awaited files.
+    /// The maximum number of remembered reactions.
     private static let maxVerdicts = 32
     /// The maximum number of items in one notification: the limit of one `handoffctl send`.
-    private static let maxItems = 32
+    static let maxItems = 32
     /// The time that a notification waits for further items: items of one command arrive one after
     /// another.
     private static let gatherInterval = Duration.milliseconds(300)
@@ -62,39 +64,51 @@ struct NotificationPlace: Sendable {
     private var offers: [NotificationOffer] = []
     /// The reactions, latest last. Includes withdrawn activities: a device that was unreachable for
     /// a moment offers the same activities again, and their ids are never reused.
-    private var verdicts: [(activity: ActivityID, verdict: Verdict)] = []
+    var verdicts: [(activity: ActivityID, verdict: Verdict)] = []
     private var screen = Screen.empty
     /// The failures to continue an activity, oldest first, until the user has seen them. Each is a
     /// `failure` or `incomplete`.
-    private var failures: [(offer: NotificationOffer, content: NotificationContent)] = []
+    var failures: [(offer: NotificationOffer, content: NotificationContent)] = []
     /// The completed files, oldest first, until the user has seen them.
-    private var saved: [NotificationContent.SavedFile] = []
-    /// Chosen files whose result is still unknown, latest last.
-    private var awaited: [NotificationOffer] = []
+    var saved: [NotificationContent.SavedFile] = []
+    /// Chosen files whose result is still unknown.
+    var arriving = ArrivingFiles()
     /// The user's choices, oldest first. Of sent items, only the first is being continued. The
     /// others follow one by one, because most apps that receive a file handle one at a time.
-    private var underway: [NotificationOffer] = []
+    var underway: [NotificationOffer] = []
     /// The time at which progress is shown; nil if the user does not want to see it.
-    private var shownFrom: MonotonicInstant?
+    var shownFrom: MonotonicInstant?
     /// True if that time has passed.
     private var isSlow = false
 
     /// The delay before the progress of a choice is shown.
-    private static let progressDelay = Duration.seconds(1)
+    static let progressDelay = Duration.seconds(1)
     private var rateLimiter = NotificationRateLimiter.ofDevice
     /// The end of the wait for further items.
     private var gathersUntil = MonotonicInstant(nanoseconds: 0)
 
     /// The earliest time for a change.
-    var next: MonotonicInstant { max(rateLimiter.next, gathersUntil) }
+    var next: MonotonicInstant { isUpdate ? rateLimiter.rested : max(rateLimiter.next, gathersUntil) }
+
+    /// True if the desired notification is a new progress of the displayed one.
+    var isUpdate: Bool {
+        if case .displayed(let displayed) = screen, case .arriving = displayed.content, case .arriving? = wish {
+            return true
+        }
+        return false
+    }
 
     /// The desired notification.
     var wish: NotificationContent? {
         // A user who has sent something waits for a reaction. The results of earlier items can
         // follow.
         if let items { return items }
-        if let failure = failures.first { return failure.content }
-        if !saved.isEmpty { return .saved(saved) }
+        if isSlow, let progress = arriving.progress(of: underway) { return .arriving(progress) }
+        // The results of files that arrive together are shown together.
+        if !arriving.isActive {
+            if let failure = failures.first { return failure.content }
+            if !saved.isEmpty { return .saved(saved) }
+        }
         if let first = underway.first, isSlow { return .progress(first) }
         // Not the next offer: anything older than a dismissed offer was skipped as well.
         guard let newest = offers.first, !newest.isSent, verdict(on: newest.activity) == nil else { return nil }
@@ -105,7 +119,7 @@ struct NotificationPlace: Sendable {
     /// them.
     private var items: NotificationContent? {
         let pending = offers.reversed().filter {
-            $0.isSent && $0.obstacle == nil && [nil, .seen].contains(verdict(on: $0.activity))
+            $0.isSent && $0.obstacle == nil && [nil, .seen, .cancelled].contains(verdict(on: $0.activity))
         }.prefix(Self.maxItems)
         return pending.contains { verdict(on: $0.activity) == nil } ? .items(Array(pending)) : nil
     }
@@ -141,7 +155,7 @@ struct NotificationPlace: Sendable {
     /// True if the place holds no state.
     func isForgettable(at now: MonotonicInstant) -> Bool {
         guard case .empty = screen else { return false }
-        return offers.isEmpty && failures.isEmpty && saved.isEmpty && underway.isEmpty && awaited.isEmpty
+        return offers.isEmpty && failures.isEmpty && saved.isEmpty && underway.isEmpty && arriving.isEmpty
             && verdicts.isEmpty && rateLimiter.hasRested(at: now)
     }
 
@@ -185,39 +199,15 @@ struct NotificationPlace: Sendable {
     /// The user has left or locked the screen. Notifications that left the screen by themselves are
     /// shown again later.
     mutating func userLeft() {
-        verdicts.removeAll { $0.verdict == .seen }
+        verdicts.removeAll { [.seen, .cancelled].contains($0.verdict) }
         failures = []
     }
 
-    /// Records a failure to continue. For a file, the receiver may already have reported a better
-    /// reason.
-    mutating func failed(_ offer: NotificationOffer, reason: String) {
-        awaited.removeAll { $0.activity == offer.activity }
-        note(offer, .failure(offer, reason: reason))
-    }
-
-    private mutating func note(_ offer: NotificationOffer, _ content: NotificationContent) {
+    /// Records a failure to continue, or its lack of something, unless one is known.
+    mutating func note(_ offer: NotificationOffer, _ content: NotificationContent) {
         guard !failures.contains(where: { $0.offer.activity == offer.activity }) else { return }
         if failures.count >= Self.maxItems { failures.removeFirst() }
         failures.append((offer, content))
-    }
-
-    /// Records the result of a chosen file, as reported by the app that received it.
-    ///
-    /// - Parameters:
-    ///   - app: The app that reports the result.
-    ///   - end: The path of the file, or the reason why it was not saved, in one line.
-    mutating func received(_ activity: ActivityID, by app: String, _ end: ReceivedEnd) {
-        guard
-            let place = awaited.firstIndex(where: { $0.activity == activity && ($0.app?.text).hasSameBytes(as: app) })
-        else { return }
-        let offer = awaited.remove(at: place)
-        switch end {
-        case .failed(let reason): note(offer, .failure(offer, reason: reason))
-        case .saved(let path):
-            if saved.count >= Self.maxItems { saved.removeFirst() }
-            saved.append(NotificationContent.SavedFile(offer: offer, path: path))
-        }
     }
 
     /// Records that an activity was continued.
@@ -232,7 +222,7 @@ struct NotificationPlace: Sendable {
                 return (offer.activity, .shown)
             }
             return switch verdict(on: offer.activity) {
-            case .seen: (offer.activity, .expired)
+            case .seen, .cancelled: (offer.activity, .expired)
             case .dismissed: (offer.activity, .dismissed)
             case .accepted: (offer.activity, .accepted)
             case nil: nil
@@ -249,11 +239,11 @@ struct NotificationPlace: Sendable {
         }
     }
 
-    private func verdict(on activity: ActivityID) -> Verdict? {
+    func verdict(on activity: ActivityID) -> Verdict? {
         verdicts.last { $0.activity == activity }?.verdict
     }
 
-    private mutating func judge(_ activity: ActivityID, _ verdict: Verdict) {
+    mutating func judge(_ activity: ActivityID, _ verdict: Verdict) {
         verdicts.removeAll { $0.activity == activity }
         if verdicts.count >= Self.maxVerdicts { verdicts.removeFirst() }
         verdicts.append((activity, verdict))
@@ -265,7 +255,7 @@ struct NotificationPlace: Sendable {
     ///
     /// - Returns: The id of the notification that it replaces; 0 for none.
     mutating func show(_ content: NotificationContent, number: UInt64, now: MonotonicInstant) -> UInt32 {
-        rateLimiter.changed(at: now)
+        rateLimiter.changed(at: now, isUpdate: isUpdate)
         var former: Displayed?
         if case .displayed(let displayed) = screen { former = displayed }
         screen = .sending(number: number, content, former: former)
@@ -347,7 +337,9 @@ struct NotificationPlace: Sendable {
     ///
     /// - Returns: The offers to continue now; empty if it is already being continued.
     mutating func accept(_ offer: NotificationOffer, now: MonotonicInstant) -> [NotificationOffer] {
-        guard !underway.contains(where: { $0.activity == offer.activity }) else { return [] }
+        // The user's decision precedes the automatic one.
+        let isDecided = offer.limit != nil && verdict(on: offer.activity) != nil
+        guard !isDecided, !underway.contains(where: { $0.activity == offer.activity }) else { return [] }
         accepted(offer.activity)
         return begin([offer], now: now)
     }
@@ -356,13 +348,11 @@ struct NotificationPlace: Sendable {
     private mutating func begin(_ offers: [NotificationOffer], now: MonotonicInstant) -> [NotificationOffer] {
         let isIdle = underway.isEmpty
         underway += offers
-        shownFrom = now + Self.progressDelay
-        isSlow = false
-        for offer in offers where offer.isFile {
-            awaited.removeAll { $0.activity == offer.activity }
-            if awaited.count >= Self.maxVerdicts { awaited.removeFirst() }
-            awaited.append(offer)
+        if shownFrom == nil {
+            shownFrom = now + Self.progressDelay
+            isSlow = false
         }
+        for offer in offers where offer.isFile { arriving.add(offer) }
         let isForItems = offers.contains(where: \.isSent)
         return !isForItems ? offers : isIdle ? Array(offers.prefix(1)) : []
     }
@@ -373,7 +363,7 @@ struct NotificationPlace: Sendable {
     mutating func ended(_ activity: ActivityID) -> NotificationOffer? {
         let wasFirst = underway.first?.activity == activity
         underway.removeAll { $0.activity == activity }
-        if underway.isEmpty { shownFrom = nil }
+        rest()
         return wasFirst ? underway.first.flatMap { $0.isSent ? $0 : nil } : nil
     }
 
@@ -395,7 +385,10 @@ struct NotificationPlace: Sendable {
         }
     }
 
-    private func displayed(_ id: UInt32) -> Displayed? {
+    /// The token for the choice in a notification.
+    func token(of id: UInt32) -> ActivationToken? { displayed(id)?.token }
+
+    func displayed(_ id: UInt32) -> Displayed? {
         switch screen {
         case .displayed(let displayed) where displayed.id == id: displayed
         case .sending(_, _, let former?) where former.id == id: former
@@ -420,7 +413,7 @@ struct NotificationPlace: Sendable {
             if offer.obstacle != nil { judge(offer.activity, verdict) }
         case .saved(let files): saved.removeAll(where: files.contains)
         // Dismissing the progress hides it; the activity is still continued.
-        case .progress: shownFrom = nil
+        case .progress, .arriving: shownFrom = nil
         case .offer, .items: for offer in content.offers { judge(offer.activity, verdict) }
         }
     }

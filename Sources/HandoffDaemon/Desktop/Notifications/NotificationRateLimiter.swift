@@ -13,7 +13,7 @@ struct NotificationRateLimiter: Sendable {
     private let gap: Duration
     private var rate: RateLimit
     /// The earliest time for a change after the last one.
-    private var rested = MonotonicInstant(nanoseconds: 0)
+    private(set) var rested = MonotonicInstant(nanoseconds: 0)
 
     private init(gap: Duration, rate: RateLimit) {
         self.gap = gap
@@ -38,8 +38,11 @@ struct NotificationRateLimiter: Sendable {
     func hasRested(at now: MonotonicInstant) -> Bool { rate.isIdle(at: now) && now >= rested }
 
     /// Records a change.
-    mutating func changed(at now: MonotonicInstant) {
-        rate.count(at: now)
+    ///
+    /// - Parameter isUpdate: True for a new progress of the same files, which only has to keep the
+    ///   minimum time.
+    mutating func changed(at now: MonotonicInstant, isUpdate: Bool = false) {
+        if !isUpdate { rate.count(at: now) }
         rested = now + gap
     }
 }

@@ -116,6 +116,22 @@ package final class NotificationService {
         change { $0.received(activity, from: device, by: app, end, now: $1) }
     }
 
+    /// Records the progress of a file that an app receives, and returns the reply for the app.
+    func progressed(_ report: ReportProgressRequest, by app: String) -> ReportProgressReply {
+        var reply = ReportProgressReply()
+        change { machine, now in
+            let result = machine.progressed(report, by: app, now: now)
+            reply = result.reply
+            return result.actions
+        }
+        return reply
+    }
+
+    /// Records the end of an app's attachment.
+    func sessionEnded(_ session: SessionID) {
+        change { $0.sessionEnded(session, now: $1) }
+    }
+
     /// Records that this device is no longer a member of its account. The user is notified once,
     /// when present.
     func excluded(because problem: String) {
@@ -182,6 +198,7 @@ package final class NotificationService {
             }
         case .withdraw(let id): server?.withdraw(id)
         case .decline(let offer): delegate.decline(offer)
+        case .saveAs(let offers, let token): delegate.saveAs(offers, token: token)
         case .mute(let app): delegate.mute(app)
         case .open(let path, let shows, let token): delegate.openFile(path, shows: shows, token: token)
         case .continue(let offer, let token):

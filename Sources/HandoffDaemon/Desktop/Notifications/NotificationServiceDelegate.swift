@@ -14,6 +14,11 @@ package protocol NotificationServiceDelegate: AnyObject {
     /// Notifies the device that sent an item that the user declined it.
     func decline(_ offer: NotificationOffer)
 
+    /// Lets the user choose a folder for items, in which they are saved.
+    ///
+    /// - Parameter token: The activation token that lets the window come to the front.
+    func saveAs(_ offers: [NotificationOffer], token: ActivationToken?)
+
     /// Opens a received file, or shows it in its folder.
     ///
     /// - Parameter token: The activation token that lets the program come to the front.

@@ -1,5 +1,3 @@
-import LoopIO
-
 /// The received files that are documents, which programs only read, by the system's MIME database
 /// (shared-mime-info).
 ///
@@ -24,8 +22,8 @@ package struct DocumentTypes {
     /// Reads the database in the data folders, and in the system's default folders, which
     /// `XDG_DATA_DIRS` may omit.
     package init(environment: [String: String]) {
-        let folders = HandlerPaths.dataFolders(environment: environment)
-        let system = HandlerPaths.dataFolders(environment: [:]).filter { !folders.contains($0) }
+        let folders = DataFolders.list(environment: environment)
+        let system = DataFolders.list(environment: [:]).filter { !folders.contains($0) }
         self.init(folders: folders + system)
     }
 
@@ -44,12 +42,16 @@ package struct DocumentTypes {
     }
 
     /// True if a plain file is a document. Reads the file.
-    func isDocument(_ path: String) -> Bool {
-        let name = String(path.split(separator: "/").last ?? "")
-        let types = types(of: name)
-        guard !types.isEmpty, types.allSatisfy(Self.isDocument) else { return false }
+    package func isDocument(_ path: String) -> Bool {
+        guard isDocument(name: String(path.split(separator: "/").last ?? "")) else { return false }
         guard let bytes = try? LocalFile.beginning(of: path, limit: Self.beginning) else { return false }
         return !Self.programs.contains { bytes.starts(with: $0) }
+    }
+
+    /// True if a file with this name is a document unless its content is a program.
+    package func isDocument(name: String) -> Bool {
+        let types = types(of: name)
+        return !types.isEmpty && types.allSatisfy(Self.isDocument)
     }
 
     /// The types whose patterns match a name. The program that opens the file decides which of them
