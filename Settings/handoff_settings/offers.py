@@ -64,7 +64,10 @@ class OfferRow(Row):
         if self._failure:
             lines.append(self._failure)
         self.show(title, "\n".join(lines))
-        self._install.set_visible(self._component is not None and _has_software())
+        can_install = self._component is not None and _has_software()
+        self._install.set_visible(can_install)
+        # A narrow window has no room for both.
+        self._continue.set_visible(not can_install or offer.opens != "nothing")
         self._show_choices()
         is_going = self._call is not None
         self._chooser.set_sensitive(not is_going)

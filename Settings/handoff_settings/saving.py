@@ -1,4 +1,4 @@
-"""Saves items that another device has sent in a folder that the user chooses: `handoff-settings --save DEVICE/ACTIVITY…`."""
+"""Saves items that another device has sent in a folder of the user's choice (`handoff-settings --save`)."""
 
 import json
 import re
@@ -47,7 +47,8 @@ class Receiving:
                 line, _ = reader.read_line_finish(result)
             except GLib.Error:
                 line = None
-            if line is None:
+            # Empty at the end: handoffctl prints no empty lines.
+            if not line:
                 return self._closed()
             try:
                 fields = json.loads(bytes(line))
