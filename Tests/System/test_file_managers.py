@@ -203,7 +203,7 @@ def hostile(stage):
     daemon = played(stage, device(1, "zebra", online=False), device(2, "<b>a</b>&\u202egnp\n\x1b[2J_"), device(3, "ü" * 500),
                     device(0xABCDEF << 232, " \u3000"), device(5, "name", label="name (1234567)"), device(6, "\ud83d"))
     manager = FileManager(stage, "Nautilus", {"HANDOFF_SOCKET": daemon.path})
-    manager.shows("abcdef0", "<b>a</b>&\\u202egnp\\n\\x1b[2J__", "name (1234567)", "ü" * 79 + "…", "\\ud83d", "zebra (offline)")
+    manager.shows("abcdef0", "<b>a</b>&\\u{202E}gnp\\u{A}\\u{1B}[2J__", "name (1234567)", "ü" * 79 + "…", "\\u{D83D}", "zebra (offline)")
 
 
 @test("a long list of devices is cut")

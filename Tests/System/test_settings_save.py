@@ -11,8 +11,8 @@ from windows import PACKAGE, PYTHON, Screen, window_test as test
 
 # Shows the window, without the dialog for the folder, and prints the texts once all items have ended.
 PROGRAM = """
-import json, sys
-sys.path[:0] = [sys.argv[1]]
+import json, os, sys
+sys.path[:0] = [sys.argv[1], os.path.join(sys.argv[1], os.pardir, "Integrations", "python")]
 import handoff_settings
 import gi
 gi.require_version("Gtk", "4.0")

@@ -93,12 +93,20 @@ def offers(daemon, count):
 
 
 def take(daemon, folder):
-    """Accepts all offers. Returns the content of the files by their name."""
+    """Accepts all offers. Returns the content of the files by their name, and of the text."""
     os.makedirs(folder)
+    found = {}
     for offer in daemon.ctl("list").lines:
-        daemon.ctl("continue", offer["id"], "--output", folder)
-    return {name: open(os.path.join(os.fsencode(folder), name), "rb").read() for name in os.listdir(os.fsencode(folder))
-            if os.path.isfile(os.path.join(os.fsencode(folder), name))}
+        if offer["type"] == "dev.handoff1.text":
+            found["text"] = daemon.ctl("continue", offer["id"], "--print").line["userInfo"]["text"].encode()
+        else:
+            daemon.ctl("continue", offer["id"], "--output", folder)
+    for name in os.listdir(os.fsencode(folder)):
+        path = os.path.join(os.fsencode(folder), name)
+        if os.path.isfile(path):
+            with open(path, "rb") as file:
+                found[name] = file.read()
+    return found
 
 
 @test("files of any name, a folder and a text are received by two devices, with the outcome of each")

@@ -55,7 +55,7 @@ def copied(stage):
 
     send = desk.origin.follow("send", "taker", "--text", TEXT)
     prompt = desk.prompt("origin sent you first line")
-    expect(prompt["actions"] == ["default", "Copy", "continue", "Copy", "dismiss", "Dismiss"], f"{prompt}")
+    expect(prompt["actions"] == ["default", "Copy", "continue", "Copy", "dismiss", "Decline"], f"{prompt}")
     desk.server.choose(prompt["id"], "continue")
     until("the text", lambda: paste() == TEXT)
     expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
