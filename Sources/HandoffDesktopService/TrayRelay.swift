@@ -37,7 +37,9 @@ final class TrayRelay {
         let hasIcon = TrayItem.icons.allSatisfy { icon in
             folders.contains { PlainFile.version(at: $0 + icon + ".svg") != nil }
         }
-        item = TrayItem(loop: loop, log: log, hasIcon: hasIcon, hasSettings: hasSettings) { [weak self] in self?.handle($0) }
+        item = TrayItem(loop: loop, log: log, hasIcon: hasIcon, hasSettings: hasSettings) { [weak self] event in
+            self?.handle(event)
+        }
     }
 
     /// Sets the content of the menu.

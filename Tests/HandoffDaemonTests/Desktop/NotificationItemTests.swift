@@ -172,9 +172,9 @@ import Testing
             type: "dev.handoff1.text")
         send([text])
         #expect(item?.summary == "Telephone sent you first line")
-        #expect(item?.choices.map(\.label) == ["Copy", "Copy", "Dismiss"])
+        #expect(item?.choices.map(\.label) == ["Copy", "Copy", "Decline"])
         send([text, file("a.pdf", 1)])
-        #expect(item?.choices.map(\.label) == ["Accept All", "Accept All", "Dismiss"])
+        #expect(item?.choices.map(\.label) == ["Accept All", "Accept All", "Decline"])
     }
 
     @Test
