@@ -4,6 +4,7 @@ simulated notification server, and a virtual screen."""
 
 import json
 import os
+import runpy
 import subprocess
 
 from browsers import until
@@ -71,6 +72,13 @@ def saved(stage):
         desk.server.choose(desk.prompt("origin sent you first line")["id"], "continue")
         received(os.path.join(desk.folder, name), TEXT.encode())
         expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
+
+
+@test("the window shows long lines completely, and hidden characters as escapes")
+def escaped(stage):
+    shown = runpy.run_path(PROGRAM)["shown"]
+    text = shown("a" * 5000 + "\u202e\r\nb")
+    expect(text == "a" * 5000 + "\\u{202E}\nb", f"{text[-40:]}")
 
 
 @test("continue prints a text, and a long one is sent as a file")
