@@ -73,7 +73,7 @@ class Seat:
         write(machine, f"{HOME}/.config/dunst/dunstrc", LOOK)
         write(machine, f"{HOME}/.dillo/dillorc", BROWSER)
         machine.user("mkdir", "-p", f"{HOME}/display", f"{HOME}/pictures")
-        self.run("screen", "Xvfb", DISPLAY, "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-nolisten", "tcp", "-fbdir", f"{HOME}/display")
+        self.run("screen", "Xvfb", DISPLAY, "-screen", "0", f"{SIZE[0]}x{SIZE[1]}x24", "-noreset", "-nolisten", "tcp", "-fbdir", f"{HOME}/display")
         machine.until("the display", lambda: machine.exists("/tmp/.X11-unix/X0"))
         # As the session of a desktop does for all programs that it starts.
         machine.systemctl("set-environment", f"DISPLAY={DISPLAY}")

@@ -261,7 +261,7 @@ class Dunst:
             if not shutil.which(program):
                 raise Skip(f"{program} is not installed (scripts/setup --tests)")
         read, write = os.pipe()
-        self._start(stage, ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-nolisten", "tcp",
+        self._start(stage, ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-noreset", "-nolisten", "tcp",
                             *(["-fbdir", pixels] if pixels else [])], {}, [write])
         os.close(write)
         with os.fdopen(read) as file:

@@ -27,7 +27,7 @@ def screen(stage):
     needs("Xvfb")
     read, write = os.pipe()
     stage.processes.append(subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x1024x24", "-nolisten", "tcp"], pass_fds=[write],
+        ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x1024x24", "-noreset", "-nolisten", "tcp"], pass_fds=[write],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
     os.close(write)
     with os.fdopen(read) as file:

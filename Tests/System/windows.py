@@ -34,7 +34,7 @@ class Screen:
         read, write = os.pipe()
         stage.processes.append(
             subprocess.Popen(
-                ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-nolisten", "tcp"],
+                ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-noreset", "-nolisten", "tcp"],
                 pass_fds=[write],
                 env={"PATH": os.environ["PATH"]},
                 stdin=subprocess.DEVNULL,
