@@ -426,6 +426,25 @@ class Lab:
         run([HOSTS, "down"], {**os.environ, "LAB": self.name}, self.timeout)
 
 
+def virtual_screen(stage, size="1280x1024x24", *options):
+    """Starts an X server of its own, which ends with the test. Returns its display, such as `:3`."""
+    if not shutil.which("Xvfb"):
+        raise Skip("Xvfb is not installed (scripts/setup --tests)")
+    # Two servers that start at the same time can choose the same number, and one of them then exits.
+    for _ in range(5):
+        read, write = os.pipe()
+        # Without -noreset it restarts when its last client leaves, and a client that connects meanwhile can wait forever.
+        words = ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-noreset", "-nolisten", "tcp", *options]
+        stage.processes.append(subprocess.Popen(
+            words, pass_fds=[write], env={"PATH": os.environ["PATH"]}, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL))
+        os.close(write)
+        with os.fdopen(read) as file:
+            if display := file.readline().strip():
+                return f":{display}"
+    raise Failure("Xvfb did not start")
+
+
 TESTS = []
 # Stages that several tests of this process share. A test that fails ends those that it uses.
 SHARED = []

@@ -10,7 +10,7 @@ import threading
 import time
 
 from bus import CALL, ERROR, NO_REPLY, REPLY, SIGNAL, Reader, Writer, message
-from harness import Failure, Skip, expect
+from harness import Failure, Skip, expect, virtual_screen
 
 NAME = "org.freedesktop.Notifications"
 PATH = "/org/freedesktop/Notifications"
@@ -257,24 +257,14 @@ class Dunst:
     def __init__(self, stage, bus, look="", pixels=None):
         """`look` is its configuration. The folder `pixels` contains the display's memory
         (Xvfb_screen0, in the xwd format)."""
-        for program in ("dunst", "Xvfb"):
-            if not shutil.which(program):
-                raise Skip(f"{program} is not installed (scripts/setup --tests)")
-        read, write = os.pipe()
-        self._start(stage, ["Xvfb", "-displayfd", str(write), "-screen", "0", "640x480x24", "-noreset", "-nolisten", "tcp",
-                            *(["-fbdir", pixels] if pixels else [])], {}, [write])
-        os.close(write)
-        with os.fdopen(read) as file:
-            display = file.readline().strip()
-        expect(display, "Xvfb did not start")
-        self._start(stage, ["dunst", "-config", stage.file("dunstrc", look)], {"DISPLAY": f":{display}", "HOME": stage.folder, **bus.environment})
-        self.client = BusClient(bus)
-
-    @staticmethod
-    def _start(stage, words, environment, passed=()):
+        if not shutil.which("dunst"):
+            raise Skip("dunst is not installed (scripts/setup --tests)")
+        display = virtual_screen(stage, "640x480x24", *(["-fbdir", pixels] if pixels else []))
         stage.processes.append(subprocess.Popen(
-            words, env={"PATH": os.environ["PATH"], **environment}, pass_fds=passed, stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+            ["dunst", "-config", stage.file("dunstrc", look)],
+            env={"PATH": os.environ["PATH"], "DISPLAY": display, "HOME": stage.folder, **bus.environment},
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
+        self.client = BusClient(bus)
 
     def displayed(self, count, within=20):
         """Waits until this many notifications are on the screen."""

@@ -6,12 +6,11 @@ import os
 import shutil
 import signal
 import socket
-import subprocess
 import time
 
-from browsers import CHROMIUM_ID, EXTENSION, WEB, Chromium, Firefox, attached, needs, none_offered, pages_of, until
+from browsers import CHROMIUM_ID, EXTENSION, WEB, Chromium, Firefox, attached, none_offered, pages_of, until
 from extension import Host
-from harness import Failure, Skip, expect, main, test
+from harness import Failure, Skip, expect, main, test, virtual_screen
 from pages import Site
 from two_browsers import offered
 
@@ -20,20 +19,6 @@ SECRET = "secret"
 GUARDS = ("front.js", "tab.incognito !== false", "false")
 # Reports of responses that arrive after the changes of tabs, as they sometimes do on a busy machine.
 LATE = ("pages.js", "addListener(responded,", "addListener((details) => (globalThis.late ??= []).push(() => responded(details)),")
-
-
-def screen(stage):
-    """Starts a virtual screen. Returns its name."""
-    needs("Xvfb")
-    read, write = os.pipe()
-    stage.processes.append(subprocess.Popen(
-        ["Xvfb", "-displayfd", str(write), "-screen", "0", "1280x1024x24", "-noreset", "-nolisten", "tcp"], pass_fds=[write],
-        stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
-    os.close(write)
-    with os.fdopen(read) as file:
-        display = file.readline().strip()
-    expect(display, "Xvfb did not start")
-    return f":{display}"
 
 
 def variant(stage, incognito="not_allowed", *changes):
@@ -75,7 +60,7 @@ def titles(taker, site, browser, open_private):
 @test("Chromium offers no page of a private window or context on a screen, whatever the manifest allows", limit=120)
 def chromium_windows(stage):
     origin, taker = stage.pair()
-    site, display = Site(stage), screen(stage)
+    site, display = Site(stage), virtual_screen(stage)
     for incognito in ("not_allowed", "spanning"):
         browser = Chromium(stage, f"chromium-{incognito}", origin, "--incognito", site.url("/" + SECRET),
                            extension=variant(stage, incognito), headless=False, display=display)

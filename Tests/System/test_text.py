@@ -46,7 +46,7 @@ def receiver(stage, **environment):
 @test("a text is copied into the clipboard exactly")
 def copied(stage):
     screen = Screen(stage)
-    environment = {"DISPLAY": f":{screen.display}", "GDK_BACKEND": "x11", "NO_AT_BRIDGE": "1", "GSK_RENDERER": "cairo",
+    environment = {"DISPLAY": screen.display, "GDK_BACKEND": "x11", "NO_AT_BRIDGE": "1", "GSK_RENDERER": "cairo",
                    "GSETTINGS_BACKEND": "memory"}
     desk = receiver(stage, **environment)
 

@@ -4,11 +4,10 @@ import contextlib
 import json
 import os
 import queue
-import shutil
 import subprocess
 import threading
 
-from harness import BIN, ROOT, Failure, Skip, expect, tail, test
+from harness import BIN, ROOT, Failure, Skip, expect, tail, test, virtual_screen
 
 DRIVER = os.path.join(ROOT, "Tests", "System", "settings_driver.py")
 PACKAGE = os.path.join(ROOT, "Settings")
@@ -19,8 +18,6 @@ WITHIN = 40
 
 def needs_window():
     """Skips the test if GTK, libadwaita or a screen is not available."""
-    if not shutil.which("Xvfb"):
-        raise Skip("Xvfb is not installed (scripts/setup --tests)")
     load = "import gi; gi.require_version('Gtk', '4.0'); gi.require_version('Adw', '1'); from gi.repository import Adw"
     if not os.access(PYTHON, os.X_OK) or subprocess.run([PYTHON, "-c", load], capture_output=True).returncode:
         raise Skip("GTK 4 or libadwaita for Python is not installed (scripts/setup --tests)")
@@ -31,21 +28,7 @@ class Screen:
 
     def __init__(self, stage, size="1280x1024x24"):
         needs_window()
-        read, write = os.pipe()
-        stage.processes.append(
-            subprocess.Popen(
-                ["Xvfb", "-displayfd", str(write), "-screen", "0", size, "-noreset", "-nolisten", "tcp"],
-                pass_fds=[write],
-                env={"PATH": os.environ["PATH"]},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-        )
-        os.close(write)
-        with os.fdopen(read) as file:
-            self.display = file.readline().strip()
-        expect(self.display, "Xvfb did not start")
+        self.display = virtual_screen(stage, size)
 
     def environment(self, daemon, programs=None, bus=None):
         """Returns the environment of a program on this screen, for a daemon. `programs` is a folder
@@ -54,7 +37,7 @@ class Screen:
         return {
             **daemon.environment,
             "PATH": ":".join(path),
-            "DISPLAY": f":{self.display}",
+            "DISPLAY": self.display,
             "GDK_BACKEND": "x11",
             "NO_AT_BRIDGE": "1",
             # The names for screen readers can be queried.
