@@ -1,12 +1,11 @@
 """Saves items that another device has sent in a folder of the user's choice (`handoff-settings --save`)."""
 
-import json
 import re
-import signal
 from typing import Callable, Optional
 
 from gi.repository import Adw, Gio, GLib, Gtk
 
+from .process import Process
 from .texts import visible
 
 NAME = "dev.handoff1.Settings"
@@ -18,47 +17,23 @@ class Receiving:
     def __init__(self, device: str, activity: str, changed: Callable[[], None]) -> None:
         self._words = ["handoffctl", "continue", activity, "--from", device, "--json", "--output"]
         self._changed = changed
-        self._process: Optional[Gio.Subprocess] = None
-        # The process and its two pipes.
-        self._open = 3
+        self._process: Optional[Process] = None
         self.title, self.status = "", "Waiting"
         self.is_over = self.is_saved = self._has_reason = False
 
     def start(self, folder: str) -> None:
         """Starts the process."""
-        flags = Gio.SubprocessFlags.STDOUT_PIPE | Gio.SubprocessFlags.STDERR_PIPE
+        # A trailing slash: into this folder, under the item's own name.
+        words = [*self._words, folder.rstrip("/") + "/"]
         try:
-            # A trailing slash: into this folder, under the item's own name.
-            self._process = Gio.Subprocess.new([*self._words, folder.rstrip("/") + "/"], flags)
+            self._process = Process(words, self._take, self._take, lambda _: self._end())
         except GLib.Error as error:
-            return self.fail(f"handoffctl cannot be started: {error.message}")
-        for pipe in (self._process.get_stdout_pipe(), self._process.get_stderr_pipe()):
-            self._read(Gio.DataInputStream.new(pipe))
-        self._process.wait_async(None, lambda *_: self._closed())
+            self.fail(f"handoffctl cannot be started: {error.message}")
 
     def cancel(self) -> None:
         """Ends the process. What has arrived is kept, and is resumed by the next attempt."""
         if self._process and not self.is_over:
-            self._process.send_signal(signal.SIGTERM)
-
-    def _read(self, reader: Gio.DataInputStream) -> None:
-        def got(_reader: Gio.DataInputStream, result: Gio.AsyncResult) -> None:
-            try:
-                line, _ = reader.read_line_finish(result)
-            except GLib.Error:
-                line = None
-            # Empty at the end: handoffctl prints no empty lines.
-            if not line:
-                return self._closed()
-            try:
-                fields = json.loads(bytes(line))
-            except (ValueError, RecursionError):
-                fields = None
-            if isinstance(fields, dict):
-                self._take(fields)
-            self._read(reader)
-
-        reader.read_line_async(GLib.PRIORITY_DEFAULT, None, got)
+            self._process.interrupt()
 
     def _take(self, fields: dict) -> None:
         event, size = fields.get("event"), fields.get("size")
@@ -73,11 +48,6 @@ class Receiving:
             self.status = visible(str(fields.get("message") or fields["error"]), 400)
             self._has_reason = True
         self._changed()
-
-    def _closed(self) -> None:
-        self._open -= 1
-        if self._open == 0:
-            self._end()
 
     def _end(self) -> None:
         self.is_over = True

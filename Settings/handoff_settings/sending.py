@@ -1,12 +1,12 @@
 """Items to send, and the process of `handoffctl send` for each device. No widgets."""
 
-import json
 import os
-import signal
 from collections import deque
 from typing import Callable, Optional
 
 from gi.repository import Gio, GLib
+
+from .process import Process
 
 # The maximum number of items that `handoffctl send` offers individually. More files are one transfer.
 MAX_SEPARATE = 32
@@ -169,37 +169,25 @@ class Job:
         self.parts += [Part(each.title, problem=each.problem) for each in items if each.problem]
         self.meter = Meter()
         self.is_over = False
-        self._process: Optional[Gio.Subprocess] = None
+        self._process: Optional[Process] = None
         self._is_cancelled = False
         self._error = ""
         self._count = 0
-        self._open = 3
 
     def start(self) -> None:
         """Starts the process."""
-        flags = Gio.SubprocessFlags.STDOUT_PIPE | Gio.SubprocessFlags.STDERR_PIPE
-        if self._input:
-            flags |= Gio.SubprocessFlags.STDIN_PIPE
         try:
-            self._process = Gio.Subprocess.new(self._words, flags)
+            self._process = Process(self._words, self._took_event, self._took_error, self._ended, self._input)
         except GLib.Error as error:
-            return self._end(False, f"handoffctl cannot be started: {error.message}")
-        if self._input:
-            close = Gio.OutputStreamSpliceFlags.CLOSE_SOURCE | Gio.OutputStreamSpliceFlags.CLOSE_TARGET
-            data = Gio.MemoryInputStream.new_from_bytes(GLib.Bytes.new(self._input))
-            self._process.get_stdin_pipe().splice_async(data, close, GLib.PRIORITY_DEFAULT, None, None)
-        self._read(self._process.get_stdout_pipe(), self._took_event)
-        self._read(self._process.get_stderr_pipe(), self._took_error)
-        self._process.wait_async(None, lambda *_: self._closed())
+            self._end(False, f"handoffctl cannot be started: {error.message}")
 
     def cancel(self) -> None:
         """Withdraws everything that was not received. A second call does not wait for the daemon."""
         if self._process and not self.is_over:
             if self._is_cancelled:
-                self._process.force_exit()
+                self._process.kill()
             else:
-                # Background jobs of a shell ignore SIGINT.
-                self._process.send_signal(signal.SIGTERM)
+                self._process.interrupt()
             self._is_cancelled = True
 
     @property
@@ -215,33 +203,9 @@ class Job:
 
     # ---- The process -------------------------------------------------------------------------------------------------
 
-    def _read(self, stream: Gio.InputStream, take: Callable[[dict], None], rest: bytes = b"") -> None:
-        def got(_stream: Gio.InputStream, result: Gio.AsyncResult) -> None:
-            try:
-                piece = stream.read_bytes_finish(result).get_data()
-            except GLib.Error:
-                piece = b""
-            if not piece:
-                return self._closed()
-            *lines, left = (rest + piece).split(b"\n")
-            for line in lines:
-                try:
-                    fields = json.loads(line)
-                except (ValueError, RecursionError):
-                    continue
-                if isinstance(fields, dict):
-                    take(fields)
-            self._read(stream, take, left)
-
-        stream.read_bytes_async(65536, GLib.PRIORITY_DEFAULT, None, got)
-
-    def _closed(self) -> None:
-        # Both outputs are read completely, and the exit status is known.
-        self._open -= 1
-        if self._open == 0:
-            status = self._process.get_exit_status() if self._process.get_if_exited() else None
-            self._end(status == 0, self._error or (
-                "handoffctl was ended by a signal" if status is None else f"handoffctl exited with status {status}"))
+    def _ended(self, status: Optional[int]) -> None:
+        self._end(status == 0, self._error or (
+            "handoffctl was ended by a signal" if status is None else f"handoffctl exited with status {status}"))
 
     def _end(self, is_success: bool, error: str) -> None:
         self.is_over = True

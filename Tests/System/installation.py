@@ -32,7 +32,7 @@ SETTINGS = """
     usr/share/handoff-settings/handoff_settings/first_run.py usr/share/handoff-settings/handoff_settings/joining.py
     usr/share/handoff-settings/handoff_settings/link.py usr/share/handoff-settings/handoff_settings/model.py
     usr/share/handoff-settings/handoff_settings/offers.py usr/share/handoff-settings/handoff_settings/pairing.py
-    usr/share/handoff-settings/handoff_settings/problems.py usr/share/handoff-settings/handoff_settings/qrcode.py
+    usr/share/handoff-settings/handoff_settings/problems.py usr/share/handoff-settings/handoff_settings/process.py usr/share/handoff-settings/handoff_settings/qrcode.py
     usr/share/handoff-settings/handoff_settings/saving.py usr/share/handoff-settings/handoff_settings/send_rows.py usr/share/handoff-settings/handoff_settings/send_window.py usr/share/handoff-settings/handoff_settings/sending.py
     usr/share/handoff-settings/handoff_settings/shortcuts.py usr/share/handoff-settings/handoff_settings/style.css usr/share/handoff-settings/handoff_settings/switches.py usr/share/handoff-settings/handoff_settings/texts.py
     usr/share/handoff-settings/handoff_settings/values.py usr/share/handoff-settings/handoff_settings/varlink.py
