@@ -139,6 +139,17 @@ import Testing
         #expect(couch.peers.asleepSince(desk.id) == nil)
     }
 
+    @Test func `a device that goes to sleep is asleep although a connection to it is open`() throws {
+        desk.answer = .failure(.paused(device: "desk"))
+        _ = try fetch()
+        #expect(couch.peers.isConnected(desk.id))
+        desk.peers.fallAsleep {}
+        try network.run("it is offline") { couch.peers.table[desk.id] == nil }
+        #expect(couch.peers.asleepSince(desk.id) != nil)
+        guard case .failure(let failure) = try fetch() else { return #expect(Bool(false), "it was not refused") }
+        #expect(failure.reason == HandoffFailure.peerAsleep(device: "", since: "").reason)
+    }
+
     @Test func `requests and notices reach the delegate and answers return`() throws {
         desk.answer = .failure(.paused(device: "desk"))
         guard case .failure(let failure) = try fetch() else { return #expect(Bool(false), "it was not refused") }

@@ -192,8 +192,7 @@ final class PeerClient {
     /// The time at which a device announced that it goes to sleep, in seconds since 1970; nil if it
     /// is not known to be asleep.
     func asleepSince(_ device: DeviceID) -> UInt64? {
-        guard !pool.isConnected(device) else { return nil }
-        return network.table.asleepSince(device).map { since in
+        network.table.asleepSince(device).map { since in
             let seconds = UInt64(clamping: (loop.now - since).components.seconds)
             return wallClock.unixSeconds - min(seconds, wallClock.unixSeconds)
         }
