@@ -139,15 +139,19 @@ import Testing
         #expect(couch.peers.asleepSince(desk.id) == nil)
     }
 
-    @Test func `a device that goes to sleep is asleep although a connection to it is open`() throws {
-        desk.answer = .failure(.paused(device: "desk"))
-        _ = try fetch()
-        #expect(couch.peers.isConnected(desk.id))
+    @Test func `a device that goes to sleep is asleep although a connection opens after that`() throws {
         desk.peers.fallAsleep {}
         try network.run("it is offline") { couch.peers.table[desk.id] == nil }
+        try network.connect(desk, to: couch)
+        #expect(couch.peers.isConnected(desk.id))
         #expect(couch.peers.asleepSince(desk.id) != nil)
         guard case .failure(let failure) = try fetch() else { return #expect(Bool(false), "it was not refused") }
         #expect(failure.reason == HandoffFailure.peerAsleep(device: "", since: "").reason)
+
+        couch.discovery.stopReceiving()
+        desk.peers.wakeUp()
+        try network.run("it is online") { couch.peers.table[desk.id] != nil }
+        #expect(couch.peers.asleepSince(desk.id) == nil)
     }
 
     @Test func `requests and notices reach the delegate and answers return`() throws {
