@@ -2,7 +2,7 @@
 
 from typing import Callable, Optional
 
-from gi.repository import Gtk
+from gi.repository import GLib, Gtk
 
 from . import values
 from .model import Model
@@ -16,6 +16,8 @@ _DIRECTIONS = (
 )
 # The user cannot change switches that are off for these reasons.
 _FIXED = ("policy", "configuration")
+# The maximum size in bytes of a document that is saved without asking, as `handoffctl device accept` sets it.
+_ACCEPT_LIMIT = 1 << 30
 _PAUSES = (("15 _Minutes", 900), ("One _Hour", 3600), ("Until I _Resume", None))
 
 
@@ -64,6 +66,12 @@ class SwitchesPage(Page):
         )
         self._notified = Rows(self._make_notified, self._show_notified)
         self.add(self._notified)
+        self._accepted_heading = self.heading(
+            "Save Without Asking", "Documents that the device sends are saved in the downloads folder. Programs, folders and "
+            "large files still need your confirmation."
+        )
+        self._accepted = Rows(self._make_accepted, self._show_accepted)
+        self.add(self._accepted)
 
     def refresh(self) -> None:
         """Shows the state of the model."""
@@ -84,6 +92,9 @@ class SwitchesPage(Page):
         self._no_apps_list.set_visible(not self._model.apps)
         self._notified.show_all((each.id, each) for each in self._model.apps)
         self._notified_heading.set_visible(bool(self._model.apps))
+        others = [each for each in self._model.devices if not each.is_self]
+        self._accepted.show_all((each.id, each) for each in others)
+        self._accepted_heading.set_visible(bool(others))
 
     def _make_app(self, app: values.App) -> SwitchRow:
         return SwitchRow(
@@ -104,6 +115,17 @@ class SwitchesPage(Page):
         if not app.enabled:
             row.show(row.get_title(), "The app is turned off, so no notifications are shown.")
         row.show_state(app.notified, app.enabled)
+
+    def _make_accepted(self, device: values.Device) -> SwitchRow:
+        return SwitchRow(
+            lambda is_on: self._model.do(
+                "SetDeviceAccepted", {"device": device.id, **({"limit": _ACCEPT_LIMIT} if is_on else {})}, self._done,
+                "devices"))
+
+    def _show_accepted(self, row: SwitchRow, device: values.Device) -> None:
+        limit = device.accept_limit
+        row.show(f"From {visible(device.label)}", "" if limit is None else f"Documents of up to {GLib.format_size(limit)}")
+        row.show_state(limit is not None)
 
     def _pause(self, seconds: Optional[int]) -> None:
         self._set({"advertise": False, "receive": False, **({"seconds": float(seconds)} if seconds else {})})

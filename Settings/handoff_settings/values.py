@@ -107,11 +107,14 @@ class Device:
     seen: str
     # The time since which it sleeps, formatted, if it has announced that.
     asleep: str
+    # The maximum size in bytes of a document that is saved without a prompt; None if every item needs one.
+    accept_limit: Optional[int] = None
 
     @classmethod
     def read(cls, fields: dict) -> "Device":
         heard = None if _flag(fields, "online") else _number(fields, "heard")
         asleep = None if _flag(fields, "online") else _number(fields, "asleepSince")
+        limit = _number(fields, "acceptLimit")
         return cls(
             _text(fields, "id"),
             _text(fields, "name"),
@@ -124,6 +127,7 @@ class Device:
             _text(fields, "admittedBy") or None,
             "" if heard is None else moment(heard),
             "" if asleep is None else moment(time.time() - asleep),
+            None if limit is None else int(min(limit, 2.0**63 - 1024)),
         )
 
 

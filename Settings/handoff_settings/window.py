@@ -159,7 +159,7 @@ class Window(Adw.ApplicationWindow):
                 self._devices.refresh()
             if part in ("phase", "offers", "devices", "status"):
                 self._offers.refresh()
-            if part in ("phase", "status", "apps"):
+            if part in ("phase", "status", "devices", "apps"):
                 self._switches.refresh()
             excluded = _EXCLUDED.get(model.status.standing) if model.status.account else None
             if excluded:

@@ -126,6 +126,22 @@ def pause(stage):
     expect(daemon.ctl("status").line["advertising"] is True, "it is still paused")
 
 
+@test("documents of a device are saved without asking once its switch is on")
+def accepted(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    study, daemon = desk.windows[0], desk.daemons[0]
+
+    def limit():
+        return next(each for each in daemon.ctl("devices").lines if each["name"] == "Kitchen")["acceptLimit"]
+
+    study.press("Switches").see("Save Without Asking").do("switch", row="From Kitchen")
+    until("it is accepted", lambda: limit() == 1 << 30)
+    study.see("Documents of up to 1.1 GB").do("switch", row="From Kitchen")
+    until("each item needs a confirmation", lambda: limit() is None)
+    daemon.ctl("device", "accept", "Kitchen", "always", "--limit", "200M")
+    study.see("Documents of up to 209.7 MB")
+
+
 @test("the button of a problem applies its remedy")
 def solved(stage):
     desk = Desk(stage, "Study", "Kitchen")
