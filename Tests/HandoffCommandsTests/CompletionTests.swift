@@ -38,7 +38,7 @@ import Testing
     }
 
     @Test func `words before the cursor are parsed as in the final command`() {
-        #expect(words("--json", "--socket", "account", "st") == ["status"])
+        #expect(words("--json", "--socket", "account", "st") == ["status", "stream"])
         #expect(CompletionQuery(["--socket", "/tmp/a", "st"]).socket == "/tmp/a")
         #expect(CompletionQuery(["--socket=/tmp/a", "st"]).socket == "/tmp/a")
         #expect(words("account", "no-such-word", "") == [])

@@ -28,7 +28,7 @@ package struct CommandTable: Sendable {
         DevicesCommand.self, DeviceRenameCommand.self, DeviceRemoveCommand.self, DeviceAcceptCommand.self,
         PeerAddCommand.self, PeerRemoveCommand.self,
         NetworkListCommand.self, NetworkTrustCommand.self, NetworkForgetCommand.self,
-        PublishCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, OpenCommand.self,
+        PublishCommand.self, StreamCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self, OpenCommand.self,
         HandleCommand.self,
         SendCommand.self, DeliverCommand.self, WithdrawCommand.self, DocumentCommand.self,
         AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self, AppMuteCommand.self, AppUnmuteCommand.self,

@@ -1,8 +1,8 @@
-import LoopIO
+package import LoopIO
 
 /// Writes to standard output on a thread, so that a slow reader blocks nothing else. To be used on
 /// the loop's thread.
-final class OutputPump {
+package final class OutputPump {
     /// The numbers of buffered bytes at which `give` requests a pause, and at which `onRoom` ends
     /// it.
     private static let highWaterMark = 1_048_576
@@ -15,10 +15,10 @@ final class OutputPump {
     private var failure: TransferFailure?
     private var isEmptied: ((Result<Void, TransferFailure>) -> Void)?
     /// Called when there is room after `give` returned false, or when writing failed.
-    var onRoom: ((TransferFailure?) -> Void)?
+    package var onRoom: ((TransferFailure?) -> Void)?
 
     /// - Parameter write: writes all bytes, on a thread that may block.
-    init(_ write: @escaping @Sendable ([UInt8]) throws -> Void, on loop: EventLoop) throws(TransferFailure) {
+    package init(_ write: @escaping @Sendable ([UInt8]) throws -> Void, on loop: EventLoop) throws(TransferFailure) {
         do throws(Errno) {
             worker = try Worker(name: "output")
         } catch {
@@ -30,7 +30,7 @@ final class OutputPump {
 
     /// Writes bytes after the previous ones.
     /// - Returns: false if many bytes are buffered. Wait for `onRoom` before the next call.
-    func give(_ bytes: [UInt8]) -> Bool {
+    package func give(_ bytes: [UInt8]) -> Bool {
         waiting += bytes.count
         let write = write
         worker.run({ try write(bytes) }, on: loop) { [weak self] result in
@@ -40,7 +40,7 @@ final class OutputPump {
     }
 
     /// Calls back once everything has been written and stored, or writing has failed.
-    func empty(_ then: @escaping (Result<Void, TransferFailure>) -> Void) {
+    package func empty(_ then: @escaping (Result<Void, TransferFailure>) -> Void) {
         isEmptied = then
         waiting += 1
         worker.run({ try StandardStream.output.finish() }, on: loop) { [weak self] in self?.wrote(1, $0) }

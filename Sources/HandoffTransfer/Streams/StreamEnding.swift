@@ -1,5 +1,5 @@
 package import HandoffClient
-import HandoffControl
+package import HandoffControl
 import HandoffModel
 import LoopIO
 
@@ -47,7 +47,7 @@ final class StreamEnding {
 
 extension TransferFailure {
     /// A stream that ended too early. The reason `gone` means that a retry may succeed.
-    init(end outcome: StreamOutcome, _ message: String) {
+    package init(end outcome: StreamOutcome, _ message: String) {
         let early = "the other device ended the stream before the transfer was complete"
         let words = message.isEmpty ? early : VisibleText.escape(message)
         switch outcome {

@@ -34,6 +34,13 @@ package enum StandardStream: Int32, Sendable {
         }
     }
 
+    /// Ends the stream for its reader. Later output is discarded: the number must not belong to
+    /// another file.
+    package func end() throws(Errno) {
+        let null = Descriptor(owning: try SystemCall.retrying { Glibc.open("/dev/null", O_WRONLY | O_CLOEXEC) })
+        try SystemCall.retrying { dup2(null.raw, rawValue) }
+    }
+
     static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Errno) {
         var rest = bytes[...]
         while !rest.isEmpty {
