@@ -4,10 +4,13 @@ real window that sends, and two daemons on loopback."""
 
 import json
 import os
+import pathlib
 import shutil
 import signal
 import subprocess
 import time
+import zipfile
+from urllib.parse import quote
 
 from browsers import until
 from desk import Desk, downloads
@@ -60,7 +63,8 @@ class Desktop(Desk):
         screen = Screen(stage)
         home, prefix = os.path.join(stage.folder, "home"), self._install()
         # Caja searches only /usr and this folder.
-        caja = os.path.join(home, ".local", "share", "caja-python")
+        self.share = os.path.join(home, ".local", "share")
+        caja = os.path.join(self.share, "caja-python")
         os.makedirs(os.path.dirname(caja))
         os.symlink(os.path.join(prefix, "share", "caja-python"), caja)
         self.environment = {
@@ -105,6 +109,11 @@ class Desktop(Desk):
         done = run(["xdotool", *words], self.environment)
         expect(done.code == 0, str(done))
 
+    def gio(self, *words):
+        done = run(["gio", *words], self.environment)
+        expect(done.code == 0, str(done))
+        return done.output
+
     def picture(self, name):
         """Writes a picture of the screen for a person, if the tests keep their folders."""
         if os.environ.get("HANDOFF_KEEP") and shutil.which("import"):
@@ -114,11 +123,11 @@ class Desktop(Desk):
 class Manager:
     """A file manager that shows a folder."""
 
-    def __init__(self, desktop, name, folder, first):
+    def __init__(self, desktop, name, folder, first="", title=None):
         self.desktop, self.name, self.first = desktop, name, first
         words = {"FOLDER": folder, "FILE": os.path.join(folder, first)}
         self.process = desktop.run(*(words.get(each, each) for each in MANAGERS[name]))
-        title = f"^{os.path.basename(folder)}"
+        title = f"^{title or os.path.basename(folder)}"
         desktop.keys("search", "--sync", "--onlyvisible", "--name", title, "windowactivate", "--sync")
         self.driver = desktop.run(
             PYTHON, "-B", os.path.join(ROOT, "Tests", "System", "accessible.py"), str(self.process.pid))
@@ -166,6 +175,12 @@ class Manager:
         for label in path:
             self._expect(self._do("press", roles=ITEM + MENU, name=label), f"entry {label}")
 
+    def send(self):
+        """Chooses our entry, and the device if it is in the menu."""
+        path = ("Send to Device", "taker") if self.name in EXTENDED else ("Send to Device…",)
+        self.open_menu(path[0])
+        self.press(*path)
+
     def close(self):
         for process in (self.process, self.driver):
             process.terminate()
@@ -181,9 +196,9 @@ def files(stage, names):
     return folder
 
 
-def take(desktop, folder):
-    """Accepts all offers at the second device. Returns the content of each file by its name."""
-    offers = until("all offers", lambda: found if len(found := desktop.ctl("list").lines) == len(NAMES) else None, 40)
+def take(desktop, count, folder):
+    """Accepts this number of offers at the second device. Returns the content of each file by its name."""
+    offers = until("all offers", lambda: found if len(found := desktop.ctl("list").lines) == count else None, 40)
     os.mkdir(folder)
     for offer in offers:
         desktop.ctl("continue", offer["id"], "--output", folder)
@@ -196,14 +211,9 @@ def names(stage):
     folder, window = files(stage, NAMES), desktop.window
     for name in MANAGERS:
         manager = Manager(desktop, name, folder, FIRST)
-        if name in EXTENDED:
-            manager.open_menu("Send to Device")
-            manager.press("Send to Device", "taker")
-        else:
-            manager.open_menu("Send to Device…")
-            manager.press("Send to Device…")
+        manager.send()
         window.see(f"{len(NAMES)} items", *SHOWN).press("Send").see("Waiting until they are accepted there")
-        found = take(desktop, os.path.join(stage.folder, f"from-{name}"))
+        found = take(desktop, len(NAMES), os.path.join(stage.folder, f"from-{name}"))
         expect(found == {each: b"words of " + sent for sent, each in NAMES.items()}, f"{name}: {found}")
         window.see(f"{len(NAMES)} received").press("Close").miss("received")
         manager.close()
@@ -267,6 +277,44 @@ def large(stage):
     # The notification is shown at the receiver's own pace.
     until("a choice", lambda: dunst.menu() or "1 declined" in "".join(window.texts()))
     window.see("Declined").press("Close").miss("declined")
+
+
+RECENT = """<?xml version="1.0" encoding="UTF-8"?>
+<xbel version="1.0" xmlns:bookmark="http://www.freedesktop.org/standards/desktop-bookmarks"
+      xmlns:mime="http://www.freedesktop.org/standards/shared-mime-info">
+  <bookmark href="{}" added="2026-01-01T00:00:00Z" modified="2026-01-01T00:00:00Z" visited="2026-01-01T00:00:00Z">
+    <info><metadata owner="http://freedesktop.org"><mime:mime-type type="text/plain"/><bookmark:applications>
+      <bookmark:application name="a" exec="a" modified="2026-01-01T00:00:00Z" count="1"/>
+    </bookmark:applications></metadata></info>
+  </bookmark>
+</xbel>
+"""
+
+
+@test("files in the trash, recent files and files in an archive are sent from these places")
+def places(stage):
+    desktop = Desktop(stage)
+    thrown, recent, packed = names = [b"bad\xe9 'thrown' 100%.txt", b"recent \xe9.txt", b"packed.txt"]
+    folder = pathlib.Path(files(stage, names))
+    desktop.gio("trash", folder / os.fsdecode(thrown))
+    with open(f"{desktop.share}/recently-used.xbel", "w") as file:
+        file.write(RECENT.format((folder / os.fsdecode(recent)).as_uri()))
+    archive = pathlib.Path(stage.folder, "archive.zip")
+    with zipfile.ZipFile(archive, "w") as file:
+        file.write(folder / os.fsdecode(packed), os.fsdecode(packed))
+    # A place that is mounted, as remote ones are.
+    mounted = f"archive://{quote(quote(archive.as_uri(), ''), '')}/"
+    desktop.gio("mount", mounted)
+    for name, title, place, file in (("thunar", "Trash", "trash:///", thrown), ("nemo", "Recent", "recent:///", recent),
+                                     ("thunar", "/ in archive", mounted, packed)):
+        manager = Manager(desktop, name, place, title=title)
+        manager.send()
+        shown = file.decode("utf-8", "replace")
+        desktop.window.see(shown, f"{len(file) + 9} bytes").press("Send").see("Waiting until they are accepted there")
+        found = take(desktop, 1, os.path.join(stage.folder, f"from-{len(file)}"))
+        expect(found == {shown.encode(): b"words of " + file}, f"{name}: {found}")
+        desktop.window.see("1 received").press("Close").miss("received")
+        manager.close()
 
 
 @test("dunst shows the progress of a file that arrives as a bar")
