@@ -55,8 +55,10 @@ class Item:
         def located(file: Gio.File, result: Gio.AsyncResult) -> None:
             try:
                 target = file.query_info_finish(result).get_attribute_string("standard::target-uri")
-            except GLib.Error:
+            except GLib.Error as error:
                 target = None
+                if error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND):
+                    self.problem = "It does not exist."
             if target:
                 self._locate(Gio.File.new_for_uri(target))
             query() if self.path else done()

@@ -283,6 +283,8 @@ def large(stage):
     expect(os.listdir(desktop.saved) == ["500 files"], f"{os.listdir(desktop.saved)}")
     done = run(["diff", "-r", folder, os.path.join(desktop.saved, "500 files")], dict(os.environ))
     expect(done.code == 0, str(done))
+    # No prompt is left.
+    dunst.displayed(1)
     send()
     # The notification is shown at the receiver's own pace.
     until("a choice", lambda: dunst.menu() or "1 declined" in "".join(window.texts()))
@@ -302,7 +304,7 @@ RECENT = """<?xml version="1.0" encoding="UTF-8"?>
 """
 
 
-@test("files in the trash, recent files and files in an archive are sent from these places")
+@test("files in the trash, recent files and files in an archive are sent from these places, others are refused")
 def places(stage):
     desktop = Desktop(stage)
     thrown, recent, packed = names = [b"bad\xe9 'thrown' 100%.txt", b"recent \xe9.txt", b"packed.txt"]
@@ -326,6 +328,8 @@ def places(stage):
         expect(found == {shown.encode(): b"words of " + file}, f"{name}: {found}")
         desktop.window.see("1 received").press("Close").miss("received")
         manager.close()
+    desktop.run("handoff-settings", "--send", "--", "trash:///absent", "sftp://example.org/a")
+    desktop.window.see("2 items", "It does not exist.", "not available as a local file", "None of the items can be sent.")
 
 
 @test("dunst shows the progress of a file that arrives as a bar")
