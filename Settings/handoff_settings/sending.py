@@ -26,15 +26,21 @@ class Item:
         self._file = Gio.File.new_for_uri(uri)
         self.uri = self._file.get_uri()
         self.is_page = self._file.get_uri_scheme() in ("http", "https")
-        # For a mounted remote location this is its place in the file system.
-        path = None if self.is_page else self._file.get_path()
-        self.path = None if path is None else os.fsencode(path)
-        named = os.path.basename(self.path or b"") or self.path or uri.encode("utf-8", "replace")
-        self.title = named.decode("utf-8", "replace")
+        self.path: Optional[bytes] = None
+        self.title = uri.encode("utf-8", "replace").decode()
         self.is_folder = False
         self.size: Optional[int] = None
-        self.problem = "" if self.path or self.is_page else (
+        self.problem = "" if self.is_page else (
             "This location is not available as a local file. Copy the item to this device first.")
+        if not self.is_page:
+            self._locate(self._file)
+
+    def _locate(self, file: Gio.File) -> None:
+        """Uses a file if it is in the file system, as a mounted remote location can be."""
+        path = file.get_path()
+        if path is not None:
+            self._file, self.path, self.problem = file, os.fsencode(path), ""
+            self.title = (os.path.basename(self.path) or self.path).decode("utf-8", "replace")
 
     @property
     def argument(self) -> bytes:
@@ -43,16 +49,32 @@ class Item:
 
     def check(self, done: Callable[[], None]) -> None:
         """Reads the type and size without blocking, which can take long in a network folder."""
-        if not self.path:
+        if self.is_page:
             return done()
+
+        def located(file: Gio.File, result: Gio.AsyncResult) -> None:
+            try:
+                target = file.query_info_finish(result).get_attribute_string("standard::target-uri")
+            except GLib.Error as error:
+                target = None
+                if error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND):
+                    self.problem = "It does not exist."
+            if target:
+                self._locate(Gio.File.new_for_uri(target))
+            query() if self.path else done()
 
         def checked(file: Gio.File, result: Gio.AsyncResult) -> None:
             self.problem = self._read(file, result)
             done()
 
-        self._file.query_info_async(
-            "standard::type,standard::size,access::can-read", Gio.FileQueryInfoFlags.NONE, GLib.PRIORITY_DEFAULT, None,
-            checked)
+        def query(attributes: str = "standard::type,standard::size,access::can-read", then: Callable = checked) -> None:
+            self._file.query_info_async(attributes, Gio.FileQueryInfoFlags.NONE, GLib.PRIORITY_DEFAULT, None, then)
+
+        if self.path:
+            query()
+        else:
+            # Files in the trash and recent files are elsewhere in the file system.
+            query("standard::target-uri", located)
 
     def _read(self, file: Gio.File, result: Gio.AsyncResult) -> str:
         try:

@@ -50,11 +50,12 @@ class SessionBus:
     def environment(self):
         return {"DBUS_SESSION_BUS_ADDRESS": f"unix:path={self.path}"}
 
-    def start(self):
+    def start(self, environment=None):
+        """Starts the bus. `environment` is that of its services."""
         read, write = os.pipe()
         self.process = subprocess.Popen(
             ["dbus-daemon", f"--config-file={self.file}", "--nofork", "--nopidfile", f"--print-address={write}"],
-            pass_fds=[write], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+            pass_fds=[write], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL)
         self.stage.processes.append(self.process)
         os.close(write)
@@ -283,3 +284,7 @@ class Dunst:
     def click(self):
         """Clicks on the first notification."""
         self.client.call("NotificationAction", "u", Writer().number(0).data, NAME, PATH, self.CONTROL)
+
+    def menu(self):
+        """Opens the menu of all actions, which is the program `dmenu` of the configuration. Its output chooses one."""
+        self.client.call("ContextMenuCall", "", b"", NAME, PATH, self.CONTROL)

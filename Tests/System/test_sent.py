@@ -11,7 +11,7 @@ from browsers import until
 from desk import TYPE, received
 from harness import expect, main, test
 from notifications import EXPIRED
-from receiver import Receiver
+from receiver import Receiver, receivers
 
 NAMES = ["a.pdf", "b.txt", "c.png"]
 
@@ -123,19 +123,6 @@ def cancelled(stage):
     expect(send.process.wait(60) == 0, f"the sender's command does not exit: {send.seen}")
     expect(os.listdir(desk.folder) == ["film.bin"], f"{os.listdir(desk.folder)}")
     expect(subprocess.run(["cmp", path, os.path.join(desk.folder, "film.bin")]).returncode == 0, "it differs")
-
-
-def receivers(desk):
-    """Returns the ids of the programs with which the device receives files."""
-    found = []
-    for number in filter(str.isdigit, os.listdir("/proc")):
-        try:
-            with open(f"/proc/{number}/cmdline", "rb") as words, open(f"/proc/{number}/environ", "rb") as environment:
-                if b"--downloads" in words.read() and desk.home.encode() in environment.read():
-                    found.append(int(number))
-        except OSError:
-            pass  # It has ended.
-    return found
 
 
 @test("an item that its sender withdraws in the middle is awaited for a while, which can be cancelled", limit=120)
