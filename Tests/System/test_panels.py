@@ -96,8 +96,9 @@ class Desk(AppDesk):
 
     def xfce(self, screen):
         """Starts Xfce's panel."""
-        self.write(self.home, ".config/xfce4/xfconf/xfce-perchannel-xml/xfce4-panel.xml", PANEL)
-        self.run(*glob.glob("/usr/lib/*/xfce4/xfconf/xfconfd"))
+        if not os.path.exists(os.path.join(self.home, ".config", "xfce4")):
+            self.write(self.home, ".config/xfce4/xfconf/xfce-perchannel-xml/xfce4-panel.xml", PANEL)
+            self.run(*glob.glob("/usr/lib/*/xfce4/xfconf/xfconfd"))
         return self.run("xfce4-panel", "--disable-wm-check", DISPLAY=screen.display)
 
     def sway(self, screen):
@@ -256,12 +257,18 @@ def xfce(stage):
 def restarted(stage):
     desk = Desk(stage, "xfce4-panel", "xdotool")
     screen = Screen(stage)
-    desk.xfce(screen)
+    panel = desk.xfce(screen)
     former = desk.icon.find()
     publish = desk.draft()
-    for restart in (lambda: desk.run("xfce4-panel", "--restart", DISPLAY=screen.display),
-                    lambda: os.kill(desk.tray_process(), signal.SIGKILL)):
-        restart()
+
+    def restart():
+        # With --restart, the new panel can find the name of the old one on the bus, and exits.
+        desk.run("xfce4-panel", "--quit", DISPLAY=screen.display)
+        panel.wait(20)
+        desk.xfce(screen)
+
+    for end in (restart, lambda: os.kill(desk.tray_process(), signal.SIGKILL)):
+        end()
         former = until(lambda: (tray := desk.icon.find()) != former and tray, "another tray")
         screen.bar(icon=True)
         opens(desk, screen, publish)
