@@ -361,7 +361,7 @@ class Shell(Caller):
         try:
             until(has_started, "the start of GNOME Shell", 10)
         except Failure:
-            # It runs JavaScript between the fork and the exec of ibus-daemon, where 2 of 400 starts did not continue.
+            # It runs JavaScript between the fork and the exec of ibus-daemon, where some starts under load do not continue.
             for child in content(f"/proc/{process.pid}/task/{process.pid}/children").split():
                 os.kill(int(child), signal.SIGKILL)
             until(has_started, "the start of GNOME Shell without ibus-daemon")
