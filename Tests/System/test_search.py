@@ -389,6 +389,10 @@ def icons(stage):
     expect([match[2] for match in search.match("quarterly")] == [*icons.values(), "web-browser"], f"wrong: {shown}")
     (page,) = search.find("browser")
     expect(page["description"] == "from laptop · opens in the web browser", f"wrong: {page}")
+    lacking = [{"kind": "app", "name": "org.example\u202e.Editor", "appStream": None}]
+    _, search = simulated(stage, {**offer(9, opens={"kind": "web"}), "missing": lacking})
+    (page,) = search.find("browser")
+    expect(page["description"].endswith(" · not on this device: org.example\\u{202E}.Editor"), f"wrong: {page}")
 
 
 # ---- Status bars -------------------------------------------------------------------------------------------------------
