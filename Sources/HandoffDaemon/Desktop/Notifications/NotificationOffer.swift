@@ -77,7 +77,7 @@ package struct NotificationOffer: Sendable, Equatable {
     var label: String { title ?? opener }
 
     /// The title, the opener, the device, and what is missing, each cut to the width of a menu.
-    var menuLabel: String {
+    package var menuLabel: String {
         func cut(_ text: String, _ limit: Int) -> String { NotificationText.line(text, limit: limit) ?? "" }
         let lack = missing.isEmpty ? "" : "; not on this device: \(cut(missing, 40))"
         let place = "\(cut(opener, 24)), \(cut(deviceName, 24))\(lack)"
