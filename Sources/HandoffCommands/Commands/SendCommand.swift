@@ -19,14 +19,13 @@ package struct SendCommand: Command {
             OptionSpecification("--wait", .flag, "keep the items until they are accepted or withdrawn, and exit"),
         ],
         details: """
-            Sends items to a device, given by its name or an id prefix, and with --to to others. Only these devices are
-            notified. Each shows a
-            notification ('desk sent you report.pdf') and lists the items in its list. Nothing is transferred until
-            its user accepts an item. A page then opens in the browser. A file is saved in the downloads folder, or in
-            FOLDER with 'handoffctl continue --output FOLDER'. Several items share one notification, in their order.
-            Each is a separate activity, which handoffctl continue can continue individually. If the device is offline
-            or asleep, a message on standard error reports this, and the items are offered once it is online, for as
-            long as the command runs.
+            Sends items to a device, given by its name or an id prefix, and to those of --to. Only these devices are
+            notified. Each shows a notification ('desk sent you report.pdf') and lists the items in its list. Nothing is
+            transferred until its user accepts an item. A page then opens in the browser. A file is saved in the
+            downloads folder, or in FOLDER with 'handoffctl continue --output FOLDER'. Several items share one
+            notification, in their order. Each is a separate activity, which handoffctl continue can continue
+            individually. If a device is offline or asleep, a message on standard error reports this, and the items are
+            offered once it is online, for as long as the command runs.
 
             If there are more than 32 items, all files and folders are sent together as one folder, such as '500
             files', which is accepted and resumed as one. Files with the same name are numbered. A file that cannot be

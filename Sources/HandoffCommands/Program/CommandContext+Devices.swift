@@ -1,5 +1,6 @@
 import HandoffClient
 import HandoffControl
+import LoopIO
 
 extension CommandContext {
     /// The time limit for requests that do not depend on another device, before the user is
@@ -22,12 +23,11 @@ extension CommandContext {
         _ request: (@escaping (Result<Value, ClientError>) -> Void) -> Void,
         _ then: @escaping (Value) throws(CommandFailure) -> Void
     ) {
-        var isWaiting = true
-        after(Self.timeout) { [unowned self] in
-            if isWaiting { fail(CommandFailure(.notReachable(path: socketPath, reason: "it does not respond"))) }
+        let timer = loop.timer(after: Self.timeout) { [unowned self] in
+            fail(CommandFailure(.notReachable(path: socketPath, reason: "it does not respond")))
         }
         request { [unowned self] result in
-            isWaiting = false
+            timer.cancel()
             do throws(CommandFailure) {
                 let value: Value
                 do throws(ClientError) {
