@@ -87,7 +87,9 @@ import Testing
     }
 
     @Test func `items are kept for each device once`() throws {
-        let words = ["send", "--wait", "laptop", "https://example.org/a", "--to", "phone", "--to", laptop.id.hex, "--json"]
+        let words = [
+            "send", "--wait", "laptop", "https://example.org/a", "--to", "phone", "--to", laptop.id.hex, "--json",
+        ]
         #expect(try run.run(words, answer: answer) == .done)
         #expect(run.objects.map { $0["deviceName"] } == ["laptop", "phone"])
         #expect(try folder.names().count == 2)

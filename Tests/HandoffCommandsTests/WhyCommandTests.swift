@@ -52,7 +52,8 @@ import Testing
         let missing = [ControlMissing(.app, name: "org.example.Editor", appStream: "org.example.Editor")]
         var offer = try Self.offer(opens: ControlOpens(kind: .web))
         offer.missing = missing
-        let page = try #require(Doctor.path(from: Self.desk(), activity: offer, offers: [offer], Self.status(), nil).last)
+        let page = try #require(
+            Doctor.path(from: Self.desk(), activity: offer, offers: [offer], Self.status(), nil).last)
         #expect(page.state == .ok && page.message.hasSuffix("; not on this device: the app org.example.Editor"))
         offer.opens = ControlOpens(kind: .nothing, reason: "no app continues it")
         let checks = Doctor.path(from: Self.desk(), activity: offer, offers: [offer], Self.status(), nil)

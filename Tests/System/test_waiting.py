@@ -232,6 +232,15 @@ def left(stage):
     desk.ended(deliver, "no longer in the account")
 
 
+@test("an item waits while its device is removed from the account, and nothing offers it")
+def removed_before(stage):
+    desk = Waiting(stage)
+    desk.keep(stage.file("a.pdf", "words"))
+    desk.turn_off()
+    desk.origin.ctl("device", "remove", desk.identifier, "--yes", "--no-wait")
+    desk.ended(desk.origin.follow("deliver"), "account")
+
+
 @test("at most 64 items wait, all or none of a command are kept, and a full disk keeps none")
 def limits(stage):
     desk = Waiting(stage)

@@ -171,7 +171,8 @@ extension ListCommand {
     private static func noteUnserved(_ folder: WaitingFolder?, _ context: CommandContext) {
         guard let folder, let count = try? folder.names().count, count > 0, !folder.isServed else { return }
         context.note(
-            count == 1 ? "one item waits for its device, but is not offered" : "\(count) items wait, but are not offered",
+            count == 1
+                ? "one item waits for its device, but is not offered" : "\(count) items wait, but are not offered",
             remedy: "offer them with: handoffctl deliver")
     }
 

@@ -1,8 +1,6 @@
-import HandoffClient
 import HandoffControl
 import HandoffJSON
 import HandoffModel
-import HandoffTransfer
 package import LoopIO
 
 /// `publish`: offers an activity to the other devices while the command runs.

@@ -71,7 +71,8 @@ package struct SendCommand: Command {
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
         let device = try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE")
-        devices = try [device]
+        devices =
+            try [device]
             + arguments.all("--to").map { (text) throws(UsageError) in try ArgumentValue.text(text, option: "--to") }
         title = arguments.value("--title")
         let texts = arguments.operands.dropFirst()

@@ -247,6 +247,11 @@ final class PublishSession {
     private func end() {
         guard !isEnding, let offer else { return finish() }
         isEnding = true
+        if request.waiting != nil {
+            // A crash while the daemon replies would send an item twice that was accepted.
+            offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { _ in }
+            return finish()
+        }
         context.after(Self.withdrawalTimeout) { [weak self] in self?.finish() }
         offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { [weak self] _ in
             self?.finish()

@@ -95,8 +95,8 @@ struct WaitingFolder {
     private var undeliveredFiles: [(path: String, item: UndeliveredItem)] {
         ((try? Self.names(in: undeliveredPath)) ?? []).compactMap { name in
             let path = "\(undeliveredPath)/\(name)"
-            let file = try? LocalFile.read(path, limit: UndeliveredItem.maxFile)
-            return file.flatMap { UndeliveredItem(parsing: $0.bytes) }.map { (path, $0) }
+            let bytes = try? LocalFile.beginning(of: path, limit: UndeliveredItem.maxFile)
+            return bytes.flatMap { UndeliveredItem(parsing: $0) }.map { (path, $0) }
         }
     }
 

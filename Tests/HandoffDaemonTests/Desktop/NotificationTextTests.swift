@@ -76,7 +76,8 @@ import Testing
             Sample.notificationOffer(
                 opens: ControlOpens(kind: .web), missing: [ControlMissing(.app, name: "com.example\n.editing")]))
         #expect(
-            lacking.menuLabel == #"Draft (Web browser, Telephone; not on this device: an app for com.example\u{A}.editing)"#,
+            lacking.menuLabel
+                == #"Draft (Web browser, Telephone; not on this device: an app for com.example\u{A}.editing)"#,
             "\(lacking.menuLabel)")
         let sent = try #require(Sample.notificationOffer(title: "Letter", sent: true))
         let letter = NotificationContent.items([sent]).rendered(all)
