@@ -16,6 +16,7 @@ _ORDER = ("problem", "warning", "ok")
 _RUNNABLE = (
     (r"handoffctl (?:advertise|receive) on(?: --device [0-9a-f]+)?", "Turn _On"),
     (r"handoffctl network trust", "_Trust This Network"),
+    (r"handoffctl withdraw [0-9a-f]+", "_Remove"),
     (r"systemctl --user start handoffd", "_Start"),
     (r"systemctl --user restart handoffd", "_Restart"),
     (r"sudo systemctl enable --now avahi-daemon", "Turn _On"),

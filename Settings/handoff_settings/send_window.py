@@ -60,7 +60,8 @@ class SendWindow(Adw.Window):
         page.add(framed)
         self._keep = SwitchRow(lambda _: None)
         self._keep.show(
-            "Keep until Accepted", "Items are offered also after the next login. Files that have changed are not sent.")
+            "Keep until Accepted",
+            "Items are offered also after the next login. Files are sent as they are when they are accepted.")
         keeping = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         keeping.add_css_class("boxed-list")
         keeping.append(self._keep)

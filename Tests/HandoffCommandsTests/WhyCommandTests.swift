@@ -48,6 +48,20 @@ import Testing
         #expect(checks.allSatisfy { $0.state == .ok }, "\(checks)")
     }
 
+    @Test func `an app that this device lacks is named, with the step that installs it`() throws {
+        let missing = [ControlMissing(.app, name: "org.example.Editor", appStream: "org.example.Editor")]
+        var offer = try Self.offer(opens: ControlOpens(kind: .web))
+        offer.missing = missing
+        let page = try #require(
+            Doctor.path(from: Self.desk(), activity: offer, offers: [offer], Self.status(), nil).last)
+        #expect(page.state == .ok && page.message.hasSuffix("; not on this device: the app org.example.Editor"))
+        offer.opens = ControlOpens(kind: .nothing, reason: "no app continues it")
+        let checks = Doctor.path(from: Self.desk(), activity: offer, offers: [offer], Self.status(), nil)
+        let app = try #require(checks.first { $0.name == "app" })
+        #expect(app.state == .problem && app.remedy?.hasPrefix("install org.example.Editor") == true, "\(app)")
+        #expect(app.remedy?.contains("handoffctl continue --print") == true, "\(app)")
+    }
+
     @Test func `each step reports its problem and a remedy`() throws {
         let hold = ControlRestriction(
             direction: .receive, author: .user, device: nil, until: nil, message: "receiving is switched off")

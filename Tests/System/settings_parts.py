@@ -292,6 +292,7 @@ class Solving(unittest.TestCase):
             ("handoffctl advertise on", ["handoffctl", "advertise", "on"]),
             ("handoffctl receive on --device 3f9c2ab", ["handoffctl", "receive", "on", "--device", "3f9c2ab"]),
             ("handoffctl network trust, if you trust it", ["handoffctl", "network", "trust"]),
+            ("handoffctl withdraw 3f9c2ab (removes it)", ["handoffctl", "withdraw", "3f9c2ab"]),
             ("sudo timedatectl set-ntp true (on both)", ["timedatectl", "set-ntp", "true"]),
             ("sudo systemctl enable --now avahi-daemon; or set discovery = auto in handoffd.conf",
              ["systemctl", "enable", "--now", "avahi-daemon"]),

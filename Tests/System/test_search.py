@@ -382,13 +382,18 @@ def many(stage):
 def icons(stage):
     icons = {"name": "text-editor", "path": "/usr/share/pixmaps/an editor.png"}
     opens = [{"kind": "app", "name": "Editor", "icon": icon} for icon in icons.values()]
-    _, search = simulated(stage, *(offer(number, opens=each) for number, each in enumerate([*opens, {"kind": "web"}])))
+    missing = [{"kind": "app", "name": "org.example\u202e.Editor", "appStream": None}]
+    _, search = simulated(
+        stage, *(offer(number, opens=each) for number, each in enumerate([*opens, {"kind": "web"}])),
+        offer(9, "Draft", opens={"kind": "web"}, missing=missing))
     shown = [meta["icon"] for meta in search.find("quarterly")]
     expect(shown[0][0] == "themed" and "text-editor" in shown[0][1], f"wrong: {shown[0]}")
     expect(shown[1] == ["file", "file:///usr/share/pixmaps/an%20editor.png"], f"wrong: {shown[1]}")
     expect([match[2] for match in search.match("quarterly")] == [*icons.values(), "web-browser"], f"wrong: {shown}")
-    (page,) = search.find("browser")
+    (page,) = search.find("quarterly browser")
     expect(page["description"] == "from laptop · opens in the web browser", f"wrong: {page}")
+    (page,) = search.find("draft")
+    expect(page["description"].endswith(" · not on this device: org.example\\u{202E}.Editor"), f"wrong: {page}")
 
 
 # ---- Status bars -------------------------------------------------------------------------------------------------------

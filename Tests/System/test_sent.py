@@ -36,6 +36,28 @@ def together(stage):
     expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
 
 
+@test("items are sent to several devices by one command, once to each, which ends when all have accepted them")
+def several(stage):
+    origin, *others = [stage.daemon(name) for name in ("origin", "desk", "phone")]
+    for other in others:
+        stage.join(origin, other)
+    names = ("a.pdf", "https://example.org/")
+    send = origin.follow("send", "desk", stage.file(names[0], "words"), names[1], "--to", "phone", "--to", "desk")
+    for name in names * 2:
+        send.wait("published", title=name)
+    for other in others:
+        until("both items", lambda other=other: len(other.ctl("list").lines) == 2)
+        offers = {line["title"]: line["id"] for line in other.ctl("list").lines}
+        expect(other.ctl("continue", offers[names[1]], "--print").line["webpageURL"] == names[1], "another page")
+        expect(send.process.poll() is None, "it has ended before all items were accepted")
+        folder = os.path.join(stage.folder, f"for {other.name}")
+        os.mkdir(folder)
+        other.ctl("continue", offers[names[0]], "--output", folder)
+        received(os.path.join(folder, names[0]), b"words")
+    expect(send.process.wait(20) == 0, f"{send.rest()}")
+    expect(sum(event["event"] == "published" for event in send.rest()) == 4, f"{send.seen}")
+
+
 @test("Decline is reported to the sender, whose command ends for each item with a message")
 def declined(stage):
     desk = Receiver(stage)

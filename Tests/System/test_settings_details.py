@@ -154,6 +154,13 @@ def solved(stage):
     study.see("dvertising is switched off").press("Turn On")
     until("advertising", lambda: daemon.ctl("status").line["advertising"])
     study.miss("dvertising is switched off")
+    path = stage.file("<b>.txt", "words")
+    daemon.ctl("send", "--wait", "Kitchen", path)
+    os.unlink(path)
+    expect(daemon.ctl("deliver").lines == [], "it is offered")
+    study.press("Check Again").see("“<b>.txt” was not delivered to Kitchen", "no such file").press("Remove")
+    study.miss("was not delivered")
+    expect(daemon.ctl("list", "--mine").lines == [], "it is still listed")
 
 
 @test("the title is centred, pages have shortcuts, and no name is spoken twice or missing")

@@ -4,11 +4,14 @@ sides. Two daemons on loopback, a real bus, and a simulated notification server.
 
 import json
 import os
+import shutil
 import subprocess
 
 from browsers import until
+from clocks import DAY, Clock
 from desk import received
 from harness import BIN, ROOT, expect, main, test
+from notifications import DISMISSED
 from receiver import Receiver
 from user_manager import UserManager
 
@@ -18,7 +21,7 @@ class Waiting(Receiver):
 
     def __init__(self, stage):
         super().__init__(stage)
-        self.queue = os.path.join(self.origin.environment["HOME"], ".local/state/handoff/queue")
+        self.queue = os.path.join(self.origin.state, "queue")
         self.identifier = self.ctl("status").line["device"]
 
     def keep(self, *words, code=0):
@@ -39,14 +42,26 @@ class Waiting(Receiver):
         until("a device that is off", lambda: not any(
             line["online"] for line in self.origin.ctl("devices").lines if line["id"] == self.identifier))
 
+    def undelivered(self):
+        """Returns the items that are listed with the reason why they were not delivered."""
+        return [each for each in self.origin.ctl("list", "--mine").lines if not each["offered"]]
+
     def ended(self, deliver, note=""):
-        """Waits until no item is left, and checks the messages."""
+        """Waits until no item is left, and checks the message of the last one, and that the user can see and remove it."""
         expect(deliver.process.wait(30) == 0, f"deliver has not ended well: {deliver.seen}")
         expect(self.kept() == [], f"an item is left: {self.kept()}")
         with open(deliver.log) as file:
             notes = file.read()
         expect(note in notes, f"'{note}' is missing: {notes}")
-        expect(self.origin.ctl("list", "--mine").lines == [], "something is offered still")
+        left = self.origin.ctl("list", "--mine").lines
+        if note:
+            item = left.pop()
+            expect(note in item["reason"] and item["to"] == self.identifier and not item["offered"], f"{item}")
+            checks = [each for each in self.origin.ctl("doctor", code=None).lines if each["check"] == "items"]
+            expect(len(checks) == 1 and note in checks[0]["message"] and item["id"][:7] in checks[0]["remedy"], f"{checks}")
+            expect(self.origin.ctl("withdraw", item["id"][:7]).line["withdrawn"] == item["id"], "another one is withdrawn")
+            expect(self.undelivered() == [], "it is still listed")
+        expect(left == [], f"something is left: {left}")
 
 
 @test("an item waits for a device that is off, across restarts of the daemon and of deliver, and is listed")
@@ -79,23 +94,106 @@ def restarts(stage):
     until("the page", lambda: os.path.exists(browser))
 
 
-@test("a file that has changed is refused on both devices, and one that was deleted is no longer offered")
+@test("a file that has changed is sent as it is; one that was deleted, or became a folder, is reported on both devices")
 def changed(stage):
     desk = Waiting(stage)
     path = stage.file("a.pdf", "words")
     desk.keep(path)
     deliver = desk.deliver()
-    prompt = desk.prompt("origin sent you a.pdf")
     stage.file("a.pdf", "other words")
-    desk.server.choose(prompt["id"], "continue")
-    why = "it has changed since it was sent"
-    desk.server.wait(lambda server: any(why in each["body"] for each in server.standing.values()), "the failure")
-    desk.ended(deliver, why)
-    expect(not os.path.exists(os.path.join(desk.folder, "a.pdf")), "it was received")
+    desk.server.choose(desk.prompt("origin sent you a.pdf")["id"], "continue")
+    received(os.path.join(desk.folder, "a.pdf"), b"other words")
+    desk.ended(deliver)
 
+    def replaced(name, replace, here, there):
+        path = stage.file(name, "words")
+        desk.keep(path)
+        deliver = desk.deliver()
+        prompt = desk.prompt(f"origin sent you {name}")
+        replace(path)
+        desk.server.choose(prompt["id"], "continue")
+        failure = desk.prompt(f"Could not save {name}")
+        expect(there in failure["body"], f"{failure}")
+        # Otherwise it would stand in place of the next one.
+        desk.server.end(failure["id"], DISMISSED)
+        desk.ended(deliver, here)
+        expect(not os.path.exists(os.path.join(desk.folder, name)), "it was received")
+
+    def become_folder(path):
+        os.unlink(path)
+        os.mkdir(path)
+
+    replaced("b.pdf", os.unlink, "no such file", "it cannot be opened")
+    replaced("c.pdf", become_folder, "it was a file", "it was a file when it was sent")
+    # Also if it happens while the command does not run.
     desk.keep(path)
     os.unlink(path)
     desk.ended(desk.origin.follow("deliver"), "no such file")
+
+
+@test("the number of items that could not be delivered is limited, and an invalid file of one is ignored")
+def forgotten(stage):
+    desk = Waiting(stage)
+    path = stage.file("a.pdf", "words")
+    kept = os.path.join(desk.origin.state, "undelivered")
+    for _ in range(3):
+        desk.keep(*[path] * 32)
+        os.rename(path, path + ".away")
+        deliver = desk.origin.follow("deliver")
+        expect(deliver.process.wait(30) == 0 and desk.kept() == [], f"{deliver.seen}")
+        os.rename(path + ".away", path)
+    for name, content in (("1-0-0.json", "{"), ("1-0-1.json", '{"version": 1}')):
+        with open(os.path.join(kept, name), "w") as file:
+            file.write(content)
+    expect(len(desk.undelivered()) == 64, f"{len(desk.undelivered())}")
+    desk.origin.ctl("withdraw", "", code=1)
+    shutil.rmtree(kept)
+
+
+@test("an item waits for an hour, and then for a month, and is offered when the device appears", limit=120)
+def hour(stage):
+    desk = Waiting(stage)
+    clock = Clock(desk.origin)
+    desk.origin.environment |= {key: desk.origin.extra[key] for key in ("LD_PRELOAD", "CLOCK_PAGE")}
+    desk.origin.restart()
+    now = 0
+    for title, steps, step in (("a.pdf", 60, 60), ("b.pdf", 30, DAY)):
+        desk.turn_off()
+        desk.keep(stage.file(title, "words"))
+        deliver = desk.deliver()
+        published = deliver.seen[-1]["id"]
+        for _ in range(steps):
+            now += step
+            clock.jump(now)
+            # The timers that are due run when a call wakes the daemon.
+            offers = desk.origin.ctl("list", "--mine").lines
+            expect([each["id"] for each in offers] == [published] and offers[0]["offered"], f"after {now} s: {offers}")
+        desk.daemon.start()
+        desk.server.choose(desk.prompt(f"origin sent you {title}")["id"], "continue")
+        received(os.path.join(desk.folder, title), b"words")
+        desk.ended(deliver)
+
+
+@test("only one process offers the items, and another one does so when it was killed")
+def second(stage):
+    desk = Waiting(stage)
+    desk.keep(stage.file("a.pdf", "words"))
+    expect("not offered" in desk.origin.ctl("list", "--mine").errors, "it is not reported that nothing offers the item")
+    commands = [desk.origin.follow("deliver") for _ in range(6)]
+    until("one command", lambda: sum(each.process.poll() is None for each in commands) == 1)
+    deliver = next(each for each in commands if each.process.poll() is None)
+    deliver.wait("published")
+    expect(all(each.process.returncode == 5 for each in commands if each is not deliver), "another status")
+    error = desk.origin.ctl("deliver", code=5).errors
+    expect("AlreadyRunning" in error and f"process {deliver.process.pid})" in error, error)
+    expect(len(desk.origin.ctl("list", "--mine").lines) == 1, "it is offered twice")
+    deliver.process.kill()
+    deliver.process.wait(20)
+    deliver = desk.deliver()
+    desk.server.choose(desk.prompt("origin sent you a.pdf")["id"], "continue")
+    received(os.path.join(desk.folder, "a.pdf"), b"words")
+    desk.ended(deliver)
+    expect(os.listdir(desk.folder) == ["a.pdf"], f"{os.listdir(desk.folder)}")
 
 
 @test("an item that is withdrawn, declined, or deleted from its folder no longer waits")
@@ -122,7 +220,7 @@ def removed(stage):
     deliver = desk.deliver()
     desk.turn_off()
     desk.origin.ctl("device", "remove", desk.identifier, "--yes", "--no-wait")
-    desk.ended(deliver, "a.pdf is not sent")
+    desk.ended(deliver, "no longer in the account")
 
 
 @test("the account is left while an item waits")
@@ -131,7 +229,16 @@ def left(stage):
     desk.keep(stage.file("a.pdf", "words"))
     deliver = desk.deliver()
     desk.origin.ctl("account", "leave", "--yes")
-    desk.ended(deliver, "a.pdf is not sent")
+    desk.ended(deliver, "no longer in the account")
+
+
+@test("an item waits while its device is removed from the account, and nothing offers it")
+def removed_before(stage):
+    desk = Waiting(stage)
+    desk.keep(stage.file("a.pdf", "words"))
+    desk.turn_off()
+    desk.origin.ctl("device", "remove", desk.identifier, "--yes", "--no-wait")
+    desk.ended(desk.origin.follow("deliver"), "account")
 
 
 @test("at most 64 items wait, all or none of a command are kept, and a full disk keeps none")
@@ -210,12 +317,15 @@ def resumed(stage):
 
 @test("the unit runs while items wait, continues after an abnormal end, and ends when none is left")
 def unit(stage):
-    manager = UserManager(stage)
-    origin, _ = stage.daemon("origin"), stage.daemon("taker")
-    stage.join(origin, stage.daemons[-1])
+    # The folder of the units' state, which depends on the version of systemd. The shell of the user has another one.
+    folder = os.path.join(stage.folder, "state")
+    manager = UserManager(stage, {"XDG_STATE_HOME": folder, "XDG_CONFIG_HOME": folder})
+    origin = stage.daemon("origin", start=False)
+    origin.state = os.path.join(folder, "handoff", "state")
+    stage.join(origin.start(), stage.daemon("taker"))
     home = origin.environment["HOME"]
     with open(os.path.join(ROOT, "systemd", "handoff-deliver.service")) as file:
-        text = file.read().replace("%h", home).replace("RestartSec=5", "RestartSec=100ms")
+        text = file.read().replace("RestartSec=5", "RestartSec=100ms")
     program = f"{BIN}/handoffctl --socket {origin.socket}"
     text = text.replace("ExecStart=handoffctl", f"Environment=HOME={home}\nExecStart={program}")
     units = os.path.join(manager.folder, "systemd", "user")
@@ -231,7 +341,7 @@ def unit(stage):
         return [line["id"] for line in origin.ctl("list", "--mine").lines]
 
     expect(manager.call("start", "handoff-deliver.service").code == 0 and state() == "inactive", f"without items: {state()}")
-    origin.environment.update(manager.environment)
+    origin.environment |= {**manager.environment, "XDG_STATE_HOME": os.path.join(stage.folder, "other")}
     # send starts the service itself.
     origin.ctl("send", "--wait", "taker", stage.file("a.pdf", "words"))
     until("the offer", offered)
@@ -240,6 +350,16 @@ def unit(stage):
     until("the offer again", offered)
     origin.ctl("withdraw", offered()[0])
     until("the end", lambda: state() == "inactive")
+    # A command of the user is not replaced, and the service does not try again.
+    manager.call("stop", "handoff-deliver.service")
+    path = os.path.join(origin.state, "queue")
+    with open(os.path.join(path, "0.json"), "w") as file:
+        json.dump({"version": 1, "device": stage.daemons[-1].ctl("status").line["device"], "text": "words"}, file)
+    deliver = origin.follow("deliver")
+    deliver.wait("published")
+    manager.call("start", "handoff-deliver.service")
+    until("the failure", lambda: state() == "failed")
+    expect(deliver.process.poll() is None and len(offered()) == 1, "the command of the user has ended")
 
 
 if __name__ == "__main__":

@@ -21,9 +21,9 @@ exec "$0" --user --unit=basic.target --log-target=console --log-level=info
 
 
 class UserManager:
-    """`environment` is what a daemon needs to reach it."""
+    """`environment` is what a daemon needs to reach it. `variables`: more variables of the manager."""
 
-    def __init__(self, stage):
+    def __init__(self, stage, variables=()):
         if os.geteuid() != 0:
             raise Skip("a user manager of its own needs root")
         if not os.access(MANAGER, os.X_OK) or not shutil.which("dbus-daemon"):
@@ -47,7 +47,7 @@ class UserManager:
         self._await(lambda: os.path.exists(self.path), "the bus")
         self.manager = self._start(
             stage, ["unshare", "--mount", "--propagation", "private", "sh", "-c", BEGIN, MANAGER],
-            {"GROUPS_OF_MANAGER": " ".join(self.groups)})
+            {"GROUPS_OF_MANAGER": " ".join(self.groups), **dict(variables)})
         self._await(self._is_there, "the manager")
 
     def call(self, *words):

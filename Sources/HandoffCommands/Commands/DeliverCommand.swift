@@ -9,10 +9,12 @@ package struct DeliverCommand: Command {
         words: ["deliver"], summary: "offer the items that 'send --wait' keeps until all were accepted",
         details: """
             handoff-deliver.service runs this command while items are waiting, and starts it at login. Run it yourself
-            where the user has no service manager. The items are files in $XDG_STATE_HOME/handoff/queue, or
-            ~/.local/state/handoff/queue. An item that is accepted, declined or withdrawn (handoffctl withdraw) is
-            removed. So is one whose file was deleted or has changed, or whose device is no longer in the account; the
-            reason is printed. Exits with status 0 when no item is left. Ctrl-C keeps the items.
+            where the user has no service manager. The items are files in the folder 'queue' of the daemon's state
+            folder. An item that is accepted or withdrawn (handoffctl withdraw) is removed. One that was declined, whose
+            file was deleted or replaced by a folder, or whose device is no longer in the account, is no longer offered:
+            the reason is printed, and shown by handoffctl list --mine and handoffctl doctor until the item is withdrawn.
+            Exits with status 0 when no item is left, and with 5 if another process offers the items already. Ctrl-C
+            keeps the items.
 
             With --json: the events of handoffctl publish.
             """,
@@ -21,12 +23,13 @@ package struct DeliverCommand: Command {
     package init(validating arguments: ParsedArguments) throws(UsageError) {}
 
     package func run(in context: CommandContext) {
-        do throws(CommandFailure) {
-            let session = try DeliverSession(context)
-            context.keep(session)
-            try session.start()
-        } catch {
-            context.fail(error)
+        context.connect { client in
+            context.withWaitingFolder(client) { [unowned client] (folder) throws(CommandFailure) in
+                client.close()
+                let session = try DeliverSession(context, folder)
+                context.keep(session)
+                try session.start()
+            }
         }
     }
 }
@@ -35,15 +38,18 @@ package struct DeliverCommand: Command {
 private final class DeliverSession {
     private let context: CommandContext
     private let folder: WaitingFolder
+    /// Held while the items are offered, so that no other process sends them too.
+    private let lock: ProcessLock
     private let attachment: AppAttachment
     private var watch: FolderWatch?
     private var attached: Attachment?
     /// The offers by the names of their files.
     private var sessions: [String: PublishSession] = [:]
 
-    init(_ context: CommandContext) throws(CommandFailure) {
+    init(_ context: CommandContext, _ folder: WaitingFolder) throws(CommandFailure) {
         self.context = context
-        folder = try WaitingFolder()
+        self.folder = folder
+        lock = try folder.lock()
         attachment = AppAttachment(
             path: context.socketPath, loop: context.loop,
             app: AttachRequest(app: ProgramVersion.program, version: ProgramVersion.number, team: nil))
@@ -114,12 +120,34 @@ private final class DeliverSession {
     }
 
     private func ended(_ name: String, _ item: WaitingItem, _ failure: CommandFailure?) {
-        if let failure {
-            let title = VisibleText.escape(item.title ?? "an item")
-            context.note("\(title) is not sent to \(item.device.short): \(failure.message)")
+        guard let failure else { return drop(name) }
+        guard failure == .withdrawn(), let attached else { return fail(name, item, failure.message) }
+        // The user has withdrawn it, or the daemon, because the device has left the account.
+        attached.calls.listDevices { [weak self] result in
+            guard let self else { return }
+            if case .success(let devices) = result, devices.contains(where: { $0.id == item.device }) {
+                return drop(name)
+            }
+            fail(name, item, "the device is no longer in the account")
         }
+    }
+
+    /// Keeps the reason for the user in place of the item.
+    private func fail(_ name: String, _ item: WaitingItem, _ reason: String) {
+        let title = VisibleText.escape(item.title ?? "an item")
+        context.note("\(title) was not delivered to \(item.device.short): \(reason)")
+        do throws(CommandFailure) {
+            try folder.add(UndeliveredItem(item, reason: reason))
+            drop(name)
+        } catch {
+            // It is offered again after the next start, so that the user learns of it.
+            context.note(error.message)
+        }
+    }
+
+    private func drop(_ name: String) {
         remove(name)
-        // The session reports this itself, and is released later.
+        // The session reports its end itself, and is released later.
         context.loop.later { [weak self] in
             self?.sessions[name] = nil
             self?.finishIfEmpty()

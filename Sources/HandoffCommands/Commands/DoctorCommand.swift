@@ -42,6 +42,7 @@ package struct DoctorCommand: Command {
               state      only the user can access the state folder
               parts      the number and location of interrupted transfers that are kept hidden, and of documents of
                          apps that were killed; only if there are any
+              items      the items that waited for a device and could not be delivered; only if there are any
               warning    the warnings of handoffctl status
 
             With --json, a line for each check, or several of a name: check, state, message, remedy (null if nothing
@@ -91,6 +92,8 @@ final class DoctorSession {
             client?.diagnose { [weak self] result in
                 guard let self else { return }
                 facts.diagnosis = value(of: result)
+                let folder = facts.diagnosis.flatMap { try? WaitingFolder(state: $0.stateFolder) }
+                facts.undelivered = folder?.undelivered ?? []
                 client?.listApps { [weak self] result in
                     guard let self else { return }
                     facts.apps = value(of: result)

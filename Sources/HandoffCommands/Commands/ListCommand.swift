@@ -17,7 +17,9 @@ package struct ListCommand: Command {
             after the activity was continued. If no app here continues the type, the column names the app to install,
             provided that its id is the beginning of the type and the software catalogs of this device have it
             (appstreamcli get). With --mine, which excludes --here, the list shows which app published
-            each activity, since when, whether other devices may see it, and which do.
+            each activity, since when, whether other devices may see it, and which do. It also shows the items that
+            waited for a device and could not be delivered, and the reason (handoffctl send --wait), until they are
+            withdrawn.
 
             If the list is empty, a message on standard error states the reason, if this device knows it: it is in no
             account, or Handoff is paused. The message also names devices whose offers are switched off here ('receive
@@ -128,13 +130,19 @@ extension ListCommand {
     private func listOwn(in context: CommandContext) {
         context.request { client, then in
             client.listPublished { result in
-                guard case .success(let activities) = result, !context.json, activities.contains(where: \.offered)
-                else {
-                    return then(result.map { ($0, nil) })
+                client.diagnose { diagnosis in
+                    // Only the daemon knows the folder. Without it, its own activities are shown.
+                    let folder = (try? diagnosis.get()).flatMap { try? WaitingFolder(state: $0.stateFolder) }
+                    guard case .success(let activities) = result, !context.json, activities.contains(where: \.offered)
+                    else {
+                        return then(result.map { Own($0, folder) })
+                    }
+                    client.getStatus { then($0.map { Own(activities, folder, status: $0) }) }
                 }
-                client.getStatus { then($0.map { (activities, $0) }) }
             }
-        } present: { (activities: [PublishedActivity], status: ControlStatus?) in
+        } present: { (own: Own) in
+            let (activities, status) = (own.activities, own.status)
+            defer { Self.noteUnserved(own.folder, context) }
             if context.json {
                 context.console.lines(activities.map(\.json))
             } else if activities.isEmpty {
@@ -144,6 +152,28 @@ extension ListCommand {
                 if let status { Self.noteAudience(status, context) }
             }
         }
+    }
+
+    /// The activities of this device, with the items that could not be delivered.
+    private struct Own {
+        let activities: [PublishedActivity]
+        let folder: WaitingFolder?
+        /// Nil if nothing is offered.
+        let status: ControlStatus?
+
+        init(_ published: [PublishedActivity], _ folder: WaitingFolder?, status: ControlStatus? = nil) {
+            activities = published + (folder?.undelivered ?? []).map(\.shown)
+            self.folder = folder
+            self.status = status
+        }
+    }
+
+    private static func noteUnserved(_ folder: WaitingFolder?, _ context: CommandContext) {
+        guard let folder, let count = try? folder.names().count, count > 0, !folder.isServed else { return }
+        context.note(
+            count == 1
+                ? "one item waits for its device, but is not offered" : "\(count) items wait, but are not offered",
+            remedy: "offer them with: handoffctl deliver")
     }
 
     private static func noteAudience(_ status: ControlStatus, _ context: CommandContext) {

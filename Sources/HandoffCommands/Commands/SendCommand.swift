@@ -5,12 +5,13 @@ import HandoffModel
 import HandoffTransfer
 package import LoopIO
 
-/// `send`: offers pages or files to one device until it has accepted them.
+/// `send`: offers pages or files to one or several devices until they have accepted them.
 package struct SendCommand: Command {
     package static let specification = CommandSpecification(
         words: ["send"], operands: [.one(.otherDevice), .several(.item, 0...maxOperands)],
-        summary: "send pages, files, folders or text to one of your devices",
+        summary: "send pages, files, folders or text to your devices",
         options: [
+            OptionSpecification("--to", .values(.otherDevice), "also send them to this device (name or id prefix)"),
             OptionSpecification("--text", .value("TEXT"), "send this text, to be copied there"),
             OptionSpecification("--title", .value("TEXT"), "the title shown on the device, if one item is sent"),
             OptionSpecification(
@@ -18,13 +19,13 @@ package struct SendCommand: Command {
             OptionSpecification("--wait", .flag, "keep the items until they are accepted or withdrawn, and exit"),
         ],
         details: """
-            Sends items to a device, given by its name or an id prefix. Only that device is notified: it shows a
-            notification ('desk sent you report.pdf') and lists the items in its list. Nothing is transferred until
-            its user accepts an item. A page then opens in the browser. A file is saved in the downloads folder, or in
-            FOLDER with 'handoffctl continue --output FOLDER'. Several items share one notification, in their order.
-            Each is a separate activity, which handoffctl continue can continue individually. If the device is offline
-            or asleep, a message on standard error reports this, and the items are offered once it is online, for as
-            long as the command runs.
+            Sends items to a device, given by its name or an id prefix, and to those of --to. Only these devices are
+            notified. Each shows a notification ('desk sent you report.pdf') and lists the items in its list. Nothing is
+            transferred until its user accepts an item. A page then opens in the browser. A file is saved in the
+            downloads folder, or in FOLDER with 'handoffctl continue --output FOLDER'. Several items share one
+            notification, in their order. Each is a separate activity, which handoffctl continue can continue
+            individually. If a device is offline or asleep, a message on standard error reports this, and the items are
+            offered once it is online, for as long as the command runs.
 
             If there are more than 32 items, all files and folders are sent together as one folder, such as '500
             files', which is accepted and resumed as one. Files with the same name are numbered. A file that cannot be
@@ -36,15 +37,16 @@ package struct SendCommand: Command {
 
             With --wait the command exits, and handoff-deliver.service offers the items until they are accepted,
             declined or withdrawn, also after the next login ('handoffctl deliver'). handoffctl list --mine shows them.
-            At most 64 items can wait. The paths of files are kept, not their contents: a file that has changed when
-            it is accepted is not sent, and both devices report this.
+            At most 64 items can wait, for any time. The paths of files are kept, not their contents: a file or folder that
+            has changed is sent as it is when it is accepted. An item that was declined, whose file was deleted, or
+            whose device was removed from the account, stays in that list with the reason until it is withdrawn.
 
             The beginning of a text is used as its title. Choosing 'Copy' in the notification copies the text, and shows
             it in a window. A text of more than 16 KiB is sent as the file Text.txt. Other users of this machine can
             read arguments: send a secret from standard input with '-', which shows no title.
 
             With --json: the events of handoffctl publish. There is one published for each activity, in the order of
-            the items. With --wait: waiting (title, device, deviceName) for each.
+            the items, first for DEVICE and then for each --to. With --wait: waiting (title, device, deviceName) for each.
             """,
         example: "handoffctl send laptop ./report.pdf")
 
@@ -57,7 +59,8 @@ package struct SendCommand: Command {
     /// The maximum number of characters of a text that are used as its title.
     private static let maxTitle = 60
 
-    private let device: String
+    /// The recipients, by names or prefixes of their ids.
+    private let devices: [String]
     private let title: String?
     private let text: String?
     private let items: [PublishSubject]
@@ -67,7 +70,10 @@ package struct SendCommand: Command {
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
-        device = try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE")
+        let device = try ArgumentValue.text(arguments.operands.first ?? "", option: "DEVICE")
+        devices =
+            try [device]
+            + arguments.all("--to").map { (text) throws(UsageError) in try ArgumentValue.text(text, option: "--to") }
         title = arguments.value("--title")
         let texts = arguments.operands.dropFirst()
         list = arguments.value("--files0-from")
@@ -80,6 +86,8 @@ package struct SendCommand: Command {
         let inputs = texts.count { $0 == "-" } + (list == "-" ? 1 : 0)
         waits = arguments.has("--wait")
         if waits, texts.contains("-") { throw .conflict("--wait", "-", command: command) }
+        // Standard input can be sent once.
+        if devices.count > 1, texts.contains("-") { throw .conflict("--to", "-", command: command) }
         if inputs > 1 { throw .conflict("-", "another -", command: command) }
         items = try texts.map { (text) throws(UsageError) in
             try PublishSubject(
@@ -88,7 +96,7 @@ package struct SendCommand: Command {
         _ = try requests(listed: [])
     }
 
-    /// Returns a request for each activity.
+    /// Returns a request for each activity, for the first device.
     /// - Parameter listed: more paths.
     private func requests(listed: [String]) throws(UsageError) -> [PublishRequest] {
         var requests: [PublishRequest] = []
@@ -96,7 +104,7 @@ package struct SendCommand: Command {
             requests.append(
                 PublishRequest(
                     type: type, title: title ?? shown, userInfo: nil, webpageURL: page, team: nil, requiredKeys: [],
-                    stream: stream, recipient: device, endsWhenAccepted: true))
+                    stream: stream, recipient: devices[0], endsWhenAccepted: true))
         }
         if let text {
             let content = PublishedContent.text(text)
@@ -133,33 +141,55 @@ package struct SendCommand: Command {
     package func run(in context: CommandContext) {
         do throws(CommandFailure) {
             let requests = try self.requests(in: context)
-            if waits { return keep(requests, in: context) }
-            let session = try SendSession(requests, context)
-            context.keep(session)
-            session.start()
+            guard waits || devices.count > 1 else { return try Self.offer(requests, in: context) }
+            context.withDevices { [devices, waits] (client, known) throws(CommandFailure) in
+                var recipients: [ControlDevice] = []
+                for device in devices {
+                    let found = try DeviceChoice.find(device, in: known)
+                    guard !found.isSelf else { throw .noSuchDevice(device) }
+                    if !recipients.contains(where: { $0.id == found.id }) { recipients.append(found) }
+                }
+                if waits { return try Self.keep(requests, for: recipients, of: known, client, in: context) }
+                let all = recipients.flatMap { recipient in
+                    requests.map { request in
+                        var request = request
+                        request.recipient = recipient.id.hex
+                        return request
+                    }
+                }
+                try Self.offer(all, in: context)
+            }
         } catch {
             context.fail(error)
         }
     }
 
+    private static func offer(_ requests: [PublishRequest], in context: CommandContext) throws(CommandFailure) {
+        let session = try SendSession(requests, context)
+        context.keep(session)
+        session.start()
+    }
+
     /// Stores the requests, and starts the service that offers them.
-    private func keep(_ requests: [PublishRequest], in context: CommandContext) {
-        context.withDevices { [device] (_, devices) throws(CommandFailure) in
-            let recipient = try DeviceChoice.find(device, in: devices)
-            guard !recipient.isSelf else { throw .noSuchDevice(device) }
-            let items = try requests.map { (request) throws(CommandFailure) in
-                try WaitingItem(request, to: recipient.id)
-            }
-            try WaitingFolder().add(items)
-            let name = DeviceText(devices).label(recipient.id)
-            for item in items {
+    private static func keep(
+        _ requests: [PublishRequest], for recipients: [ControlDevice], of devices: [ControlDevice],
+        _ client: ControlClient, in context: CommandContext
+    ) throws(CommandFailure) {
+        var items: [(item: WaitingItem, recipient: ControlDevice)] = []
+        for recipient in recipients {
+            for request in requests { items.append((try WaitingItem(request, to: recipient.id), recipient)) }
+        }
+        context.withWaitingFolder(client) { [items] (folder) throws(CommandFailure) in
+            try folder.add(items.map(\.item))
+            for (item, recipient) in items {
+                let name = DeviceText(devices).label(recipient.id)
                 context.show(
                     [
                         "event": "waiting", "title": item.title.map { .string($0) } ?? .null,
                         "device": .string(recipient.id.hex), "deviceName": .string(recipient.name),
                     ], or: "waiting    \(VisibleText.escape(item.title ?? "an item")) for \(name)")
             }
-            Self.startService(in: context)
+            startService(in: context)
         }
     }
 
@@ -215,8 +245,7 @@ package struct SendCommand: Command {
 }
 
 /// Keeps one or several items on offer until all have ended. Each is its own activity, so that the
-/// recipient can accept any of them. All share one attachment. Several items must have the same
-/// recipient.
+/// recipient can accept any of them. All share one attachment.
 final class SendSession {
     private let context: CommandContext
     private let attachment: AppAttachment
@@ -233,9 +262,11 @@ final class SendSession {
             app: AttachRequest(
                 app: ProgramVersion.program, version: ProgramVersion.number, team: requests.first?.team))
         left = requests.count
+        var recipients: Set<String?> = []
         for request in requests {
+            let isFirst = recipients.insert(request.recipient).inserted
             let session = try PublishSession(
-                request, context, attachment: attachment, reportsObstacles: sessions.isEmpty
+                request, context, attachment: attachment, reportsObstacles: isFirst
             ) { [weak self] in self?.oneIsOver($0) }
             sessions.append(session)
         }

@@ -11,7 +11,8 @@ package struct WithdrawCommand: Command {
         summary: "withdraw an activity that any app of this device published",
         details: """
             The activity disappears from all devices, and its app is notified. handoffctl list --mine shows the
-            activities of this device. ID can be shortened to any unique prefix.
+            activities of this device, and the items that could not be delivered (handoffctl send --wait), which are
+            removed from the list. ID can be shortened to any unique prefix.
 
             With --json: withdrawn (the whole id).
             """,
@@ -25,7 +26,16 @@ package struct WithdrawCommand: Command {
 
     package func run(in context: CommandContext) {
         context.request { client, then in
-            client.withdraw(activity, then)
+            client.withdraw(activity) { [activity] result in
+                guard case .failure(.refused(let refusal)) = result, refusal.kind == "NoSuchActivity" else {
+                    return then(result)
+                }
+                client.diagnose { diagnosis in
+                    let folder = (try? diagnosis.get()).flatMap { try? WaitingFolder(state: $0.stateFolder) }
+                    let removed = folder.flatMap { try? $0.removeUndelivered(activity) }
+                    then(removed.map { .success($0) } ?? result)
+                }
+            }
         } present: { id in
             context.show(["withdrawn": .string(id.hex)], or: "withdrawn \(id.short)")
         }

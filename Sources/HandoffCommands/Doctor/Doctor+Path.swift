@@ -80,13 +80,14 @@ extension Doctor {
         let offered = DoctorCheck(
             "offer", .ok,
             "\(title) (\(activity.id.short)) is \(activity.sent ? "sent to this device" : "offered"), \(since)")
-        guard activity.opens.kind == .nothing else {
-            return [offered, DoctorCheck("app", .ok, Describe.opensPhrase(activity.opens))]
-        }
-        let remedy =
+        let lacking = (activity.missing ?? []).map(\.phrase).joined(separator: ", ")
+        let opens = Describe.opensPhrase(activity.opens) + (lacking.isEmpty ? "" : "; not on this device: \(lacking)")
+        guard activity.opens.kind == .nothing else { return [offered, DoctorCheck("app", .ok, opens)] }
+        let step =
             activity.streams
             ? "receive it with: handoffctl continue --output FOLDER \(activity.id.short)"
             : "list the apps with: handoffctl apps; without an app: handoffctl continue --print \(activity.id.short)"
-        return [offered, DoctorCheck("app", .problem, Describe.opensPhrase(activity.opens), remedy: remedy)]
+        let remedy = ((activity.missing ?? []).compactMap(\.remedy) + [step]).joined(separator: "; ")
+        return [offered, DoctorCheck("app", .problem, opens, remedy: remedy)]
     }
 }

@@ -35,6 +35,7 @@ enum Doctor {
         checks += members(status, facts.diagnosis)
         if let check = stateFolder(facts.diagnosis) { checks.append(check) }
         if let check = leftovers(facts.machine.leftovers) { checks.append(check) }
+        checks += undelivered(facts)
         // Do not repeat the problem that the account check reports.
         checks += status.warnings.filter { $0 != status.standing?.known?.problem }.map {
             DoctorCheck("warning", .warning, $0, remedy: "see the daemon's log: journalctl --user -u handoffd")
@@ -118,6 +119,20 @@ enum Doctor {
     }
 }
 
+extension Doctor {
+    /// Returns the items that waited for a device and could not be delivered.
+    private static func undelivered(_ facts: DoctorFacts) -> [DoctorCheck] {
+        facts.undelivered.map { item in
+            let name = facts.diagnosis?.members.first { $0.device == item.device }?.name
+            let device = name.map { DeviceText.label($0, item.device) } ?? item.device.short
+            return DoctorCheck(
+                "items", .warning,
+                "\(Describe.title(item.title, type: item.type)) was not delivered to \(device): \(item.reason)",
+                remedy: "handoffctl withdraw \(item.id.short) (removes it from the list of this device)")
+        }
+    }
+}
+
 /// The result of one check of `doctor`.
 struct DoctorCheck: Equatable, Sendable {
     /// The outcome. The raw values are used in `--json`.
@@ -174,6 +189,8 @@ struct DoctorFacts: Sendable {
     var diagnosis: ControlDiagnosis?
     /// The apps here; nil if the daemon does not report them.
     var apps: [ControlApp]?
+    /// The items that could not be delivered.
+    var undelivered: [UndeliveredItem] = []
     /// Facts about the machine.
     var machine = MachineFacts()
 }

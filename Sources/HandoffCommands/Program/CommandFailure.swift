@@ -165,6 +165,14 @@ struct CommandFailure: Error, Equatable, Sendable {
         CommandFailure(.failed, "Declined", "\(device) declined \(title)")
     }
 
+    /// Another process offers the items that wait.
+    static func alreadyDelivering(process: Int32?) -> CommandFailure {
+        CommandFailure(
+            .alreadyRunning, "AlreadyRunning",
+            "another handoffctl deliver\(process.map { " (process \($0))" } ?? "") offers the items that are waiting",
+            advice: ["it also offers items that are added: list them with: handoffctl list --mine"])
+    }
+
     /// A command of the user cannot be started.
     static func spawn(why: String) -> CommandFailure {
         CommandFailure(.failed, "SpawnFailed", "cannot start /bin/sh: \(why)")
@@ -228,6 +236,8 @@ package enum ExitStatus: Int32, Sendable {
     case daemonNotReachable = 3
     /// No offer matches.
     case nothingToContinue = 4
+    /// Another process performs the command already.
+    case alreadyRunning = 5
     /// Interrupted before completion; the status that a shell reports for a program ended by
     /// SIGINT.
     case interrupted = 130

@@ -76,7 +76,7 @@ final class PublishedStreams {
 
     /// The parts of the content that a device did not receive.
     private(set) var omissions = TransferOmissions.none
-    /// The failure after which the content can no longer be sent: it was deleted or has changed.
+    /// The failure after which the content can no longer be sent, such as its deletion.
     private(set) var sourceFailure: TransferFailure?
     /// True if the content is a folder that contains repositories.
     let hasRepository: Bool
@@ -85,8 +85,8 @@ final class PublishedStreams {
     private static let maxStreamsPerDevice = 16
 
     private let content: PublishedContent?
-    /// The id of the content if only that version of it may be sent.
-    private let expected: TransferID?
+    /// The only kind of content that may be sent; nil for any.
+    private let expected: TransferHeader.Kind?
     private let context: CommandContext
     private lazy var status = TransferStatus(
         context, verb: "sending", tick: context.json ? { [unowned self] in reportProgress() } : nil)
@@ -95,10 +95,10 @@ final class PublishedStreams {
 
     /// - Parameters:
     ///   - content: nil to serve only documents.
-    ///   - expected: the id of the content if only that version of it may be sent.
+    ///   - expected: the only kind of content that may be sent; nil for any.
     /// - Throws: `CommandFailure` if the content cannot be streamed.
     init(
-        _ content: PublishedContent?, _ expected: TransferID?, _ context: CommandContext
+        _ content: PublishedContent?, _ expected: TransferHeader.Kind?, _ context: CommandContext
     ) throws(CommandFailure) {
         self.content = content
         self.expected = expected
@@ -165,13 +165,12 @@ final class PublishedStreams {
         }
     }
 
-    private static func open(_ content: PublishedContent, _ expected: TransferID?) throws(TransferFailure) -> SourceFile
-    {
+    private static func open(
+        _ content: PublishedContent, _ expected: TransferHeader.Kind?
+    ) throws(TransferFailure) -> SourceFile {
         let source = try content.open()
-        guard expected == nil || source.header.id == expected else {
-            throw TransferFailure.shared(.changed, "it has changed since it was sent; send it again")
-        }
-        return source
+        guard let expected, source.header.kind != expected else { return source }
+        throw TransferFailure.shared(.changed, "it was a \(expected.rawValue) when it was sent, and no longer is one")
     }
 
     /// Opens a document by the number in the resource, never by a path from outside.
@@ -236,9 +235,6 @@ final class PublishedStreams {
         if serving.isInput, case .offered = input { input = .untouched }
         if let progress = serving.progress { status.end(progress) }
         if let failure {
-            // A folder can be sent again.
-            let isFile = serving.transfer?.source.header.kind == .file
-            if isFile, !failure.isReported, failure.reason == .changed { sourceFailure = failure }
             let fields: JSONObject = [
                 "reason": .string(failure.reason.rawValue), "message": .string(failure.description),
             ]

@@ -15,33 +15,32 @@ struct WaitingItem: Equatable {
     let page: String?
     /// The content. The paths of files are absolute.
     let content: PublishedContent?
-    /// The id of a file or folder when it was sent; nil if it is not checked.
-    let contentID: TransferID?
+    /// The kind of the content at a single path when it was sent; nil for other content.
+    let kind: TransferHeader.Kind?
 
     private init(
-        device: DeviceID, title: String?, page: String?, content: PublishedContent?, contentID: TransferID?
+        device: DeviceID, title: String?, page: String?, content: PublishedContent?, kind: TransferHeader.Kind?
     ) {
         self.device = device
         self.title = title
         self.page = page
         self.content = content
-        self.contentID = contentID
+        self.kind = kind
     }
 
     /// Describes a request of `send`.
     /// - Throws: `CommandFailure` if its content cannot be read.
     init(_ request: PublishRequest, to device: DeviceID) throws(CommandFailure) {
         let content = request.stream?.absolute
-        var contentID: TransferID?
+        var kind: TransferHeader.Kind?
         do throws(TransferFailure) {
             let source = try content?.open()
-            // The files of several are compared when they are sent, as those of a folder are.
-            if case .path? = content { contentID = source?.header.id }
+            if case .path? = content { kind = source?.header.kind }
         } catch {
             throw .transfer(error)
         }
         self.init(
-            device: device, title: request.title, page: request.webpageURL, content: content, contentID: contentID)
+            device: device, title: request.title, page: request.webpageURL, content: content, kind: kind)
     }
 
     /// The request that offers the item.
@@ -74,7 +73,7 @@ struct WaitingItem: Equatable {
         guard page != nil || content != nil else { return nil }
         self.init(
             device: device, title: object["title"]?.string, page: page, content: content,
-            contentID: object["content"]?.string.flatMap { TransferID(hex: $0) })
+            kind: object["kind"]?.string.flatMap(TransferHeader.Kind.init))
     }
 
     /// Reads a file.
@@ -88,7 +87,7 @@ struct WaitingItem: Equatable {
         var object: JSONObject = ["version": 1, "device": .string(device.hex)]
         if let title { object["title"] = .string(title) }
         if let page { object["page"] = .string(page) }
-        if let contentID { object["content"] = .string(contentID.hex) }
+        if let kind { object["kind"] = .string(kind.rawValue) }
         switch content {
         case .path(let path): object["paths"] = .array([.string(path)])
         case .paths(let paths, let name):
@@ -115,87 +114,4 @@ extension PublishedContent {
         guard path.utf8.first != UInt8(ascii: "/") else { return path }
         return "\(FolderListing.target(ofLink: "/proc/self/cwd") ?? "")/\(path)"
     }
-}
-
-/// The folder of the items that wait for their devices, one file for each.
-struct WaitingFolder {
-    /// The maximum number of items. All are activities of one session.
-    static let maxItems = 64
-
-    let path: String
-
-    /// The folder `handoff/queue` in the user's state folder.
-    /// - Throws: `CommandFailure` if no variable names that folder.
-    init() throws(CommandFailure) {
-        func folder(_ name: String) -> String? {
-            ProcessEnvironment.value(name).flatMap { $0.hasPrefix("/") ? $0 : nil }
-        }
-        guard let state = folder("XDG_STATE_HOME") ?? folder("HOME").map({ $0 + "/.local/state" }) else {
-            throw .file("keep", "items", why: "neither XDG_STATE_HOME nor HOME is set to an absolute path")
-        }
-        path = state + "/handoff/queue"
-    }
-
-    /// Creates the folder if it does not exist.
-    func make() throws(CommandFailure) {
-        var missing: [Substring] = []
-        var known = path[...]
-        while !FolderListing.isFolder(String(known)), let slash = known.lastIndex(of: "/") {
-            missing.append(known)
-            known = known[..<slash]
-        }
-        for folder in missing.reversed() {
-            do throws(Errno) {
-                try FolderListing.createFolder(String(folder))
-            } catch .exists {
-                // Another process has created it.
-            } catch {
-                throw .file("create", String(folder), why: "\(error)")
-            }
-        }
-    }
-
-    /// The names of the files, in the order in which the items were sent.
-    func names() throws(CommandFailure) -> [String] {
-        do throws(Errno) {
-            return try FolderListing.names(in: path, limit: 4096).filter { $0.hasSuffix(Self.suffix) }.sorted()
-        } catch .noSuchFile {
-            return []
-        } catch {
-            throw .file("read", path, why: "\(error)")
-        }
-    }
-
-    /// Returns the path of a file.
-    func file(_ name: String) -> String { "\(path)/\(name)" }
-
-    /// Adds items: all of them or none.
-    func add(_ items: [WaitingItem]) throws(CommandFailure) {
-        try make()
-        let count = try names().count
-        guard count + items.count <= Self.maxItems else {
-            throw .file(
-                "keep", items.count == 1 ? "the item" : "\(items.count) items",
-                why: "\(count) are waiting already, and at most \(Self.maxItems) can; "
-                    + "withdraw some (handoffctl list --mine, handoffctl withdraw ID)")
-        }
-        let stamp = Int64(SystemWallClock().secondsSince1970 * 1000)
-        var added: [String] = []
-        for item in items {
-            // Sorted by time and position. The random number distinguishes two commands at one time.
-            let random = UInt32.random(in: .min ... .max)
-            let path = file("\(stamp)-\(100 + added.count)-\(random)\(Self.suffix)")
-            do throws(Errno) {
-                try NewFile(path: path).finish(writing: item.encoded)
-                added.append(path)
-            } catch {
-                for path in added { remove(path) }
-                throw .file("write", path, why: "\(error)")
-            }
-        }
-    }
-
-    private func remove(_ path: String) { try? FolderListing.removeFile(path) }
-
-    private static let suffix = ".json"
 }

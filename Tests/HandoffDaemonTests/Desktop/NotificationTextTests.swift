@@ -72,6 +72,13 @@ import Testing
         let web = try #require(Sample.notificationOffer(opens: ControlOpens(kind: .web), title: nil, name: "\u{202E}"))
         let page = NotificationContent.offer(web).rendered(all)
         #expect(page.summary == "Web browser" && page.body == "from another device")
+        let lacking = try #require(
+            Sample.notificationOffer(
+                opens: ControlOpens(kind: .web), missing: [ControlMissing(.app, name: "com.example\n.editing")]))
+        #expect(
+            lacking.menuLabel
+                == #"Draft (Web browser, Telephone; not on this device: an app for com.example\u{A}.editing)"#,
+            "\(lacking.menuLabel)")
         let sent = try #require(Sample.notificationOffer(title: "Letter", sent: true))
         let letter = NotificationContent.items([sent]).rendered(all)
         #expect(letter.summary == "Telephone sent you Letter" && letter.body == "opens in: Editor")

@@ -33,6 +33,8 @@ package struct NotificationOffer: Sendable, Equatable {
     /// The reason why nothing opens it, and what is missing, as a sentence fragment, unchecked; nil if
     /// something opens it.
     let obstacle: String?
+    /// What this device lacks for it, as noun phrases that are safe to show; empty if nothing.
+    private let missing: String
     /// The maximum size in bytes if it is accepted without a prompt; nil if the user decides.
     package var limit: Int64?
 
@@ -48,6 +50,7 @@ package struct NotificationOffer: Sendable, Equatable {
         case .app: (isPage, obstacle) = (false, nil)
         case .web: (isPage, obstacle) = (true, nil)
         }
+        missing = (offer.missing ?? []).map(\.phrase).joined(separator: ", ")
         device = offer.device
         activity = offer.id
         kind = offer.deviceKind
@@ -73,10 +76,11 @@ package struct NotificationOffer: Sendable, Equatable {
     /// The title, or the opener if there is none.
     var label: String { title ?? opener }
 
-    /// The title, the opener and the device, each cut to the width of a menu.
-    var menuLabel: String {
+    /// The title, the opener, the device, and what is missing, each cut to the width of a menu.
+    package var menuLabel: String {
         func cut(_ text: String, _ limit: Int) -> String { NotificationText.line(text, limit: limit) ?? "" }
-        let place = "\(cut(opener, 24)), \(cut(deviceName, 24))"
+        let lack = missing.isEmpty ? "" : "; not on this device: \(cut(missing, 40))"
+        let place = "\(cut(opener, 24)), \(cut(deviceName, 24))\(lack)"
         return title.map { "\(cut($0, 40)) (\(place))" } ?? place
     }
 
