@@ -65,7 +65,7 @@ def fetch(url, continuation, done):
 
     if not url.startswith("handoff-document:"):
         return done(None, "not the URL of a document")
-    run(["handoffctl", "document", "--continuation", continuation, "--", url], ended)
+    run(["handoffctl", "document", "--continuation", continuation, url], ended)
 
 
 def start(bus, name, words, done=None):

@@ -131,6 +131,7 @@ class Activity:
 
     def ask(self, method, **parameters):
         """Calls a method about this activity, such as `ResignCurrent`."""
+        self._is_current = self._is_current and method != "ResignCurrent"
         return self.app.ask(method, activity=self.id, **parameters) if self.id else {}
 
     def _forget(self):

@@ -1,0 +1,189 @@
+"""Continues media of another device in a player of this one."""
+
+import os
+import time
+
+from gi.repository import Gio, GLib
+
+import handoff
+import host
+from mpris import PLAYER, PROPERTIES, TRACKS, is_media, is_stream, real, text
+
+# Seconds until a player has opened something, also if it is started for it; between two looks; and of difference.
+TIMEOUT, INTERVAL, PRECISION = 30, 0.1, 0.3
+MAX_TRACKS = 50
+FIRST = "/org/mpris/MediaPlayer2/TrackList/NoTrack"
+
+
+class Request:
+    """What to play, from the state of an activity. Raises `ValueError` unless all of it can be used."""
+
+    def __init__(self, content, continuation):
+        info = content.get("userInfo") or {}
+        self.title, self.continuation = content.get("title") or "media", continuation
+        self.address = self.checked(info.get("url"))
+        if not self.address:
+            raise ValueError("no address that can be played")
+        self.position = real(info.get("position"), 0, 10_000_000, 0.0)
+        self.rate = real(info.get("rate"), 0.1, 10, 1.0)
+        self.is_playing = info.get("playing") is not False
+        kind = info.get("player")
+        self.kind = kind if isinstance(kind, str) and kind.isascii() and kind.replace("-", "").replace(".", "").isalnum() else ""
+        tracks = info.get("tracks")
+        tracks = [self.checked(each) for each in (tracks if isinstance(tracks, list) else [])[:MAX_TRACKS]]
+        self.tracks = [each for each in tracks if each]
+        self.uri = None
+
+    @staticmethod
+    def checked(value):
+        """Returns the URL of a document, or the address of a stream. Anything else is None."""
+        url = value.get("$url") if isinstance(value, dict) else value
+        return url if isinstance(url, str) and (is_stream(url) or url.startswith("handoff-document:") and len(url) < 8192) else None
+
+
+def same(left, right):
+    """Returns whether two URLs are equal. Players escape different characters of file names."""
+    return left == right or left.startswith("file:") and GLib.uri_unescape_string(left, None) == GLib.uri_unescape_string(right, None)
+
+
+def entry_for(kind, path):
+    """Returns the desktop entry of an installed player: that of the origin, otherwise the default for a file, or None."""
+    try:
+        info = kind and Gio.DesktopAppInfo.new(f"{kind}.desktop")
+    except TypeError:  # It is not installed.
+        info = None
+    # Any installed program could be named.
+    if info and {"AudioVideo", "Audio", "Video"} & {*(info.get_categories() or "").split(";")}:
+        return info
+    if path:
+        return Gio.AppInfo.get_default_for_type(Gio.content_type_guess(path, None)[0], False)
+    return None
+
+
+class Opening:
+    """Opens one request after another. A new one replaces one that is not finished."""
+
+    def __init__(self, players):
+        self.bus, self.players, self.request, self.timer, self.queue = players.bus, players.players, None, 0, None
+
+    def accept(self, content, continuation):
+        """Handles the event `continue`. Returns False if the activity cannot be used."""
+        try:
+            request = self.request = Request(content, continuation)
+        except ValueError:
+            return False
+        self.queue = None
+        self._locate(request.address, continuation, lambda uri, error: self._located(request, uri, error))
+        return True
+
+    def _locate(self, address, continuation, done):
+        """`done` gets the URL of a stream or of a local file, or None and the reason."""
+        def fetched(path, error):
+            if path and not (is_media(path) and os.path.isfile(path)):
+                path, error = None, "not a file with sound or video"
+            done(GLib.filename_to_uri(path, None) if path else None, error)
+
+        if is_stream(address):
+            return done(address, None)
+        host.fetch(address, continuation, fetched)
+
+    def _located(self, request, uri, error):
+        if request is not self.request:
+            return
+        if not uri:
+            return self._fail(error)
+        request.uri = uri
+        running = sorted((each for each in self.players.values() if request.kind == each.kind), key=lambda each: each.is_playing)
+        if not running:
+            return self._start()
+
+        def opened(_, error):
+            if request is self.request:
+                self._start() if error else self._expect()
+
+        running[0].call(PLAYER, "OpenUri", GLib.Variant("(s)", (uri,)), opened)
+
+    def _start(self):
+        request = self.request
+        path = None if is_stream(request.uri) else GLib.filename_from_uri(request.uri)[0]
+        installed = [each for each in (request.kind, "mpv", "vlc") if each in ("mpv", "vlc") and GLib.find_program_in_path(each)]
+        info = None if request.kind in installed else entry_for(request.kind, path)
+        name = (info.get_id() or "").removesuffix(".desktop") if info else next(iter(installed), None)
+        if name == "mpv":
+            words = ["mpv", "--player-operation-mode=pseudo-gui", f"--start={request.position:.3f}", f"--speed={request.rate:.3f}",
+                     f"--pause={'no' if request.is_playing else 'yes'}", "--", request.uri]
+        elif name == "vlc":
+            words = ["vlc", f"--rate={request.rate:.3f}", *([] if request.is_playing else ["--start-paused"]), request.uri,
+                     f":start-time={request.position:.3f}"]
+        elif info and info.get_filename():
+            words = ["gio", "launch", info.get_filename(), request.uri]
+        else:
+            return self._fail("no player for it is installed")
+        host.start(self.bus, name, words, lambda error: self._fail(error) if error and request is self.request else None)
+        self._expect()
+
+    def _fail(self, reason):
+        host.report(self.bus, f"Cannot play {self.request.title}", reason)
+        self.request = None
+
+    # ---- Position --------------------------------------------------------------------------------------------------
+
+    def _expect(self):
+        """Waits until a player has opened the request, looking at it from time to time: seeking has no event of its end."""
+        self.request.limit, self.request.is_read = time.monotonic() + TIMEOUT, False
+        if not self.timer:
+            self.timer = GLib.timeout_add(int(1000 * INTERVAL), self._look)
+
+    def _look(self):
+        request = self.request
+        if not request or time.monotonic() > request.limit:
+            self.request, self.timer = None, 0
+            return GLib.SOURCE_REMOVE
+        player = next((each for each in self.players.values() if same(each.url, request.uri)), None)
+        if player and not request.is_read:
+            request.is_read = True
+            player.read(lambda has_replied: self._adjust(player, request))
+        return GLib.SOURCE_CONTINUE
+
+    def _adjust(self, player, request):
+        """Corrects the position, then the status and the rate."""
+        request.is_read = False
+        if request is not self.request or not same(player.url, request.uri) or not (player.is_playing or player.is_paused):
+            return
+        is_there = -PRECISION < player.position - request.position < 10 * PRECISION
+        if request.position > PRECISION and not is_there and player.track and player.values.get("CanSeek"):
+            position = GLib.Variant("(ox)", (player.track, int(1e6 * request.position)))
+            # It has no effect while a player opens something, so it is repeated.
+            return player.call(PLAYER, "SetPosition", position)
+        self.request = None
+        if player.is_playing != request.is_playing:
+            player.call(PLAYER, "Play" if request.is_playing else "Pause")
+        if abs(player.rate - request.rate) > 0.01:
+            player.call(PROPERTIES, "Set", GLib.Variant("(ssv)", (PLAYER, "Rate", GLib.Variant("d", request.rate))))
+        self.queue, request.last = (request, player), request.uri
+        self.changed(player)
+
+    # ---- Following tracks ------------------------------------------------------------------------------------------
+
+    def changed(self, player):
+        """Adds the next track when the last one that was added plays, so that only one is fetched ahead."""
+        request, target = self.queue or (None, None)
+        if target is not player or not request.tracks or not same(player.url, request.last or ""):
+            return
+        request.last = None
+
+        def located(uri, _error):
+            if not uri:
+                self.queue = None
+                return
+            request.last = uri
+            player.call(PROPERTIES, "Get", GLib.Variant("(ss)", (TRACKS, "Tracks")), lambda *words: listed(uri, *words))
+
+        def listed(uri, values, _error):
+            tracks = values[0] if values and isinstance(values[0], list) else []
+            if not tracks:
+                self.queue = None
+                return
+            player.call(TRACKS, "AddTrack", GLib.Variant("(sob)", (uri, tracks[-1], False)))
+
+        self._locate(request.tracks.pop(0), request.continuation, located)
