@@ -1,5 +1,6 @@
 """Continues media of another device in a player of this one."""
 
+import math
 import os
 import time
 
@@ -32,7 +33,8 @@ class Request:
         tracks = info.get("tracks")
         tracks = [self.checked(each) for each in (tracks if isinstance(tracks, list) else [])[:MAX_TRACKS]]
         self.tracks = [each for each in tracks if each]
-        self.uri = None
+        # The URL for the player, and that of its last track; when it is left alone; whether its state is being read.
+        self.uri, self.last, self.limit, self.is_read = None, None, math.inf, False
 
     @staticmethod
     def checked(value):
@@ -110,8 +112,9 @@ class Opening:
         info = None if request.kind in installed else entry_for(request.kind, path)
         name = (info.get_id() or "").removesuffix(".desktop") if info else next(iter(installed), None)
         if name == "mpv":
-            words = ["mpv", "--player-operation-mode=pseudo-gui", f"--start={request.position:.3f}", f"--speed={request.rate:.3f}",
-                     f"--pause={'no' if request.is_playing else 'yes'}", "--", request.uri]
+            # The position applies to this file only, and not to others that are opened there later.
+            words = ["mpv", "--player-operation-mode=pseudo-gui", f"--speed={request.rate:.3f}",
+                     f"--pause={'no' if request.is_playing else 'yes'}", "--{", f"--start={request.position:.3f}", request.uri, "--}"]
         elif name == "vlc":
             words = ["vlc", f"--rate={request.rate:.3f}", *([] if request.is_playing else ["--start-paused"]), request.uri,
                      f":start-time={request.position:.3f}"]
@@ -130,7 +133,7 @@ class Opening:
 
     def _expect(self):
         """Waits until a player has opened the request, looking at it from time to time: seeking has no event of its end."""
-        self.request.limit, self.request.is_read = time.monotonic() + TIMEOUT, False
+        self.request.limit = time.monotonic() + TIMEOUT
         if not self.timer:
             self.timer = GLib.timeout_add(int(1000 * INTERVAL), self._look)
 

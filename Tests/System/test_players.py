@@ -1,0 +1,306 @@
+#!/usr/bin/env python3
+"""Media players that continue on another device (MPRIS): mpv and VLC without a screen, and simulated ones with hostile values.
+Two daemons on loopback, each with a session bus."""
+
+import http.server
+import json
+import os
+import re
+import threading
+import time
+
+from browsers import until
+from harness import expect, main, test
+from players import TYPE, devices, sound
+
+# Seconds by which the positions on both devices may differ.
+TOLERANCE = 0.5
+STREAM = "https://example.org/live.mp3"
+PLAYING = {"PlaybackStatus": "'Playing'", "CanSeek": "true", "CanPause": "true", "Rate": "1.0", "Position": "int64 0"}
+LONG = "x" * 100_000
+# Texts in which a program could see an option, a path, a script or markup.
+HOSTILE = ("--script=/tmp/x.lua", "\x1b[2J\x07", "\u202egnp.exe", "<b>&amp;", "$(id)`id`;|", "%f %U", "../../etc/passwd")
+
+
+def position(state):
+    return state["Position"] / 1e6
+
+
+def continued(origin, taker, offer, player="mpv"):
+    """Continues an offer that plays. Returns the states of both players, which must be at the same second."""
+    began = time.monotonic()
+    taker.daemon.ctl("continue", offer["id"])
+    here = origin.playing(player, status="Paused")
+    # A player that runs already starts at the beginning, and is then moved to the position.
+    taker.playing(player)
+    until("the position", lambda: position(taker.state(player)) >= position(here) - TOLERANCE)
+    there = taker.state(player)
+    passed = time.monotonic() - began
+    expect(position(there) - position(here) <= passed + TOLERANCE,
+           f"{position(here)} became {position(there)} within {passed:.1f} s")
+    return here, there
+
+
+def metadata(url=STREAM, title="title", artist="artist"):
+    """The metadata of a simulated player, in GVariant's text format."""
+    artists = f"'xesam:artist': <[{json.dumps(artist)}]>, " if artist else ""
+    return (f"{{'xesam:url': <{json.dumps(url)}>, 'xesam:title': <{json.dumps(title)}>, {artists}"
+            "'mpris:trackid': <objectpath '/track/1'>, 'mpris:length': <int64 300000000>}")
+
+
+def simulated(device, stem="sim", root=(), **values):
+    """Starts a simulated player. The values are in GVariant's text format."""
+    device.do("own", stem, {**PLAYING, "Metadata": metadata(), **values}, {"Identity": "'Sim'", **dict(root)})
+
+
+def received(taker, offer):
+    """Returns what another device receives of an offer, without playing it."""
+    return taker.daemon.ctl("continue", "--print", offer["id"]).line["userInfo"]
+
+
+@test("mpv: a file that is only on the origin plays at the same second, and is paused there; then back")
+def mpv(stage):
+    desk, laptop = devices(stage)
+    path = sound(os.path.join(desk.home, "Music", "first & é.wav"))
+    desk.play("mpv", "--no-terminal", "--start=100", path)
+    _, there = continued(desk, laptop, laptop.offered("first & é.wav"))
+    expect(laptop.home in there["Metadata"]["xesam:url"], f"not a copy: {there}")
+    laptop.none_offered()
+    laptop.seek("mpv", 200)
+    _, back = continued(laptop, desk, desk.offered("first & é.wav"))
+    expect(position(back) > 200 - TOLERANCE, f"the position is that of the first time: {back}")
+
+
+@test("VLC: the same, with its list of tracks from the current one on, of which one is fetched ahead")
+def vlc(stage):
+    desk, laptop = devices(stage)
+    names = [f"{number} track.wav" for number in range(1, 5)]
+    paths = [sound(os.path.join(desk.home, "Music", name)) for name in names]
+    desk.play("vlc", *paths)
+    desk.playing("vlc")
+    desk.do("call", "vlc", "Next")
+    laptop.offered(names[1])
+    desk.seek("vlc", 100)
+    continued(desk, laptop, laptop.offered(names[1]), "vlc")
+
+    for name in names[2:]:
+        # Tracks of VLC does not contain it until it plays.
+        added = until("another track", lambda: (found := laptop.do("added")) and found[-1].endswith(name.replace(" ", "%20")) and found)
+        laptop.do("call", "vlc", "Next")
+        laptop.playing("vlc", added[-1])
+    desk.offered(names[3])
+    # Back, into a player that plays something else.
+    desk.do("call", "vlc", "Play")
+    until("the origin", lambda: desk.state("vlc")["PlaybackStatus"] == "Playing")
+    laptop.seek("vlc", 150)
+    _, there = continued(laptop, desk, desk.offered(names[3]), "vlc")
+    expect(desk.home in there["Metadata"]["xesam:url"], f"not a copy: {there}")
+
+
+@test("a paused player stays paused, with its rate, and a stream is continued by its address")
+def stream(stage):
+    desk, laptop = devices(stage)
+    address = serve(stage, sound(os.path.join(desk.home, "Music", "served.wav")))
+    desk.play("mpv", "--no-terminal", "--start=50", "--speed=1.5", address)
+    desk.playing("mpv", address)
+    offer = laptop.offered("served.wav")
+    desk.do("call", "mpv", "Pause")
+    until("a pause", lambda: received(laptop, offer)["playing"] is False)
+    laptop.none_offered()
+    desk.do("call", "mpv", "Play")
+    offer = laptop.offered("served.wav")
+    desk.do("call", "mpv", "Pause")
+    paused = desk.playing("mpv", status="Paused")
+    laptop.daemon.ctl("continue", offer["id"])
+    there = laptop.playing("mpv", address, "Paused")
+    expect(abs(position(there) - position(paused)) <= TOLERANCE, f"{position(paused)} became {position(there)}")
+    expect(there["Rate"] == 1.5, f"another rate: {there}")
+
+
+def serve(stage, path):
+    """Serves a file, also from an offset. Returns its address."""
+    class Handler(http.server.BaseHTTPRequestHandler):
+        protocol_version = "HTTP/1.1"
+
+        def do_GET(self):
+            with open(path, "rb") as file:
+                content = file.read()
+            wanted = re.match(r"bytes=(\d+)-", self.headers.get("Range", ""))
+            start = int(wanted[1]) if wanted else 0
+            self.send_response(206 if wanted else 200)
+            self.send_header("Accept-Ranges", "bytes")
+            self.send_header("Content-Range", f"bytes {start}-{len(content) - 1}/{len(content)}")
+            self.send_header("Content-Length", str(len(content) - start))
+            self.end_headers()
+            try:
+                self.wfile.write(content[start:])
+            except OSError:
+                pass
+
+        def log_message(self, *_):
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    stage.closers.append(server.shutdown)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return f"http://127.0.0.1:{server.server_port}/{os.path.basename(path)}"
+
+
+@test("the player that started to play last is offered; browsers, copies and players without an address are not")
+def choice(stage):
+    desk, laptop = devices(stage)
+    simulated(desk, "first", Metadata=metadata(title="one"))
+    laptop.offered("artist – one")
+    simulated(desk, "second", Metadata=metadata(title="two", artist=None))
+    laptop.offered("two")
+    for name in ("chromium.instance12", "firefox.instance_1_2", "playerctld", "kdeconnect.mpris_1"):
+        simulated(desk, name, Metadata=metadata(title=name))
+    desk.do("set", "second", {"PlaybackStatus": "'Paused'"})
+    offer = laptop.offered("artist – one")
+    desk.do("set", "first", {"PlaybackStatus": "'Paused'"})
+    until("a pause", lambda: laptop.daemon.ctl("list").lines and received(laptop, offer)["playing"] is False)
+    # It was received by another device, so nothing is offered until something plays.
+    laptop.none_offered()
+    simulated(desk, "silent", Metadata="{'xesam:title': <'no address'>}")
+    desk.do("set", "second", {"PlaybackStatus": "'Playing'"})
+    desk.do("leave", "silent")
+    offer = laptop.offered("two")
+    desk.do("leave", "second")
+    laptop.none_offered()
+    state = laptop.daemon.ctl("continue", "--print", offer["id"], code=None)
+    expect(state.code != 0, f"it is still there: {state}")
+
+
+@test("a disabled adapter offers nothing, and offers again once it is enabled, and after a restart of the daemon")
+def switched(stage):
+    desk, laptop = devices(stage)
+    simulated(desk)
+    laptop.offered("artist – title")
+    desk.daemon.ctl("app", "disable", "dev.handoff1.players")
+    laptop.none_offered()
+    desk.do("set", "sim", {"Metadata": metadata(title="other")})
+    desk.daemon.ctl("app", "enable", "dev.handoff1.players")
+    laptop.offered("artist – other")
+    desk.daemon.restart()
+    desk.do("set", "sim", {"Metadata": metadata(title="last")})
+    laptop.offered("artist – last")
+
+
+@test("a player that hangs delays nothing: its position is estimated; and of fifty players the right one is offered")
+def hanging(stage):
+    desk, laptop = devices(stage)
+    for number in range(50):
+        simulated(desk, f"many{number}", Metadata=metadata(title=f"{number}"))
+    offer = laptop.offered("artist – 49")
+    desk.do("set", "many49", {"Position": "int64 40000000"})
+    expect(received(laptop, offer)["position"] >= 40, "not its position")
+    laptop.none_offered()
+    desk.do("set", "many7", {"PlaybackStatus": "'Stopped'"})
+    desk.do("set", "many7", {"PlaybackStatus": "'Playing'"})
+    offer = laptop.offered("artist – 7")
+    desk.do("hang", "many7")
+    state = received(laptop, offer)
+    expect(state["url"] == {"$url": STREAM} and 0 <= state["position"] < 40, f"not an estimate: {state}")
+    simulated(desk, "next", Metadata=metadata(title="after it"))
+    laptop.offered("artist – after it")
+
+
+@test("hostile values of a player: nothing but a title and a valid address is offered, and the adapter survives")
+def hostile_player(stage):
+    desk, laptop = devices(stage)
+    for value in ("<'text'>", "<@a{sv} {}>", "<['a']>", "<int64 -1>"):
+        desk.do("own", "odd", {"PlaybackStatus": value[1:-1], "Metadata": value[1:-1], "Position": "'x'", "Rate": "'x'"},
+                {"Identity": "uint32 7", "DesktopEntry": "['x']"})
+        desk.do("leave", "odd")
+    simulated(desk)
+    laptop.offered("artist – title")
+    for parameters in ("(1, 2)", "('x',)", "('org.mpris.MediaPlayer2.Player', {'Metadata': <7>}, @as [])",
+                       "('org.mpris.MediaPlayer2.Player', {'Rate': <'x'>, 'PlaybackStatus': <7>}, ['Metadata', 'x'])",
+                       "('other', @a{sv} {}, @as [])"):
+        desk.do("signal", "sim", parameters)
+    desk.do("set", "sim", {"PlaybackStatus": "'Playing'", "Rate": "double -5", "Position": "int64 -7"})
+    for url in ("file:///etc/passwd", "file:///nonexistent.wav", "file://host/a.wav", "javascript:alert(1)", "data:,x", "--script=x",
+                "http://", "http://a b/", "http://a/\u202e", "http://" + LONG, "memory://x", "edl:///etc/passwd", "rtsp:x", ""):
+        desk.do("set", "sim", {"Metadata": metadata(url)})
+        laptop.none_offered()
+        desk.do("set", "sim", {"Metadata": metadata(STREAM)})
+        laptop.offered("artist – title")
+    for title in (LONG, *HOSTILE):
+        desk.do("set", "sim", {"Metadata": metadata(title=title, artist=title)})
+        shown = f"{title[:256]} – {title[:256]}"
+        # Announcements contain 128 bytes of a title.
+        offer = until("the title", lambda: next((each for each in laptop.offers() if each["title"][:100] == shown[:100]), None))
+    state = received(laptop, offer)
+    expect(state["rate"] == 1.0 and state["position"] >= 0, f"{state}")
+
+
+REFUSED = (
+    "file:///etc/passwd", "/etc/passwd", "--script=/tmp/x.lua", "javascript:alert(1)", "data:text/html,x", "http://", "http:///x",
+    "http://-x/", "https://a b", "http://a/\n", "http://a/\x1b", "http://a/\u202e", "HTTP://EXAMPLE.ORG/", "rtsp://", "http://" + "a" * 3000,
+    "memory://x", "edl:///etc/passwd", "lavf://file:/etc/passwd", "appending:///etc/passwd", "ftp://a/b", "smb://a/b", "",
+    "handoff-document:" + "x" * 10_000, 7, None, [], {"$data": "aGVsbG8="},
+)
+
+
+@test("hostile states of another device: refused, or played without what is hostile; no other file or program is opened")
+def hostile_state(stage):
+    desk, laptop = devices(stage)
+    simulated(laptop, PlaybackStatus="'Stopped'", Metadata="@a{sv} {}")
+
+    def play(state, title="media", code=0):
+        publisher = desk.daemon.publish(TYPE, "--title", title, "--user-info", json.dumps({"player": "sim", **state}))
+        until("the offer", lambda: any(each["id"] == publisher.id for each in laptop.offers()))
+        done = laptop.daemon.ctl("continue", publisher.id, code=None)
+        publisher.process.terminate()
+        expect((done.code == 0) == (code == 0), f"{state}: {done}")
+
+    for value in REFUSED:
+        play({"url": value}, code=1)
+    expect(laptop.do("calls", "sim") == [], f"something was opened: {laptop.do('calls', 'sim')}")
+    # What cannot be used is replaced by its default.
+    for fields in ({"position": -1}, {"position": 1e300}, {"position": "9"}, {"position": True}, {"position": {"$double": "nan"}},
+                   {"position": {"$double": "inf"}}, {"rate": 0}, {"rate": -3.0}, {"rate": 1e9}, {"rate": [1]}, {"playing": "no"},
+                   {"tracks": "x"}, {"tracks": [REFUSED[0], 7, None, "javascript:x"] * 1000}, {"app": 7}):
+        before = len(laptop.do("calls", "sim"))
+        play({"url": STREAM, **fields})
+        calls = until("a call", lambda: laptop.do("calls", "sim")[before:])
+        expect(calls[0] == ["OpenUri", STREAM] and not any(each[0] == "SetPosition" for each in calls), f"{fields}: {calls}")
+    # A document that is no sound or video, and one that is not there.
+    before = len(laptop.do("calls", "sim"))
+    for name in ("list.m3u", "page.html", "x.desktop", "run.sh", "film.mp4"):
+        play({"url": {"$url": f"handoff-document:name/{name}"}}, title=f"\u202e<b>{name}")
+        laptop.server.wait(lambda server: any(name in each["summary"] for each in server.notified()), f"the failure of {name}")
+    shown = laptop.server.notified()[-1]
+    expect("\u202e" not in shown["summary"] and "<b>" not in shown["body"], f"{shown}")
+    expect(len(laptop.do("calls", "sim")) == before, "a document was opened that is not there")
+
+
+@test("a kind of player that is no installed player is replaced by the default one")
+def kinds(stage):
+    desk, laptop = devices(stage)
+    applications = os.path.join(laptop.home, ".local", "share", "applications")
+    os.makedirs(applications, exist_ok=True)
+    trace = os.path.join(laptop.daemon.folder, "trace")
+    for name, categories in (("evil-terminal", "System;TerminalEmulator;"), ("tape-deck", "AudioVideo;Player;")):
+        with open(os.path.join(applications, f"{name}.desktop"), "w") as file:
+            file.write(f"[Desktop Entry]\nType=Application\nName={name}\nCategories={categories}\n"
+                       f"Exec=sh -c 'echo \"$1\" >>\"{trace}.{name}\"' {name} %u\n")
+    address = serve(stage, sound(os.path.join(desk.home, "Music", "kinds.wav")))
+    for kind in ("evil-terminal", "../evil-terminal", "--help", "x" * 5000, "a/b", "\u202e", 7):
+        publisher = desk.daemon.publish(TYPE, "--user-info", json.dumps({"player": kind, "url": address, "position": 20.0}))
+        until("the offer", lambda: any(each["id"] == publisher.id for each in laptop.offers()))
+        laptop.daemon.ctl("continue", publisher.id)
+        publisher.process.terminate()
+        laptop.playing("mpv", address)
+        until("the position", lambda: position(laptop.state("mpv")) > 20 - TOLERANCE)
+        laptop.quit()
+    expect(not os.path.exists(f"{trace}.evil-terminal"), "an installed program that is no player was started")
+    publisher = desk.daemon.publish(TYPE, "--user-info", json.dumps({"player": "tape-deck", "url": address}))
+    until("the offer", lambda: any(each["id"] == publisher.id for each in laptop.offers()))
+    laptop.daemon.ctl("continue", publisher.id)
+    until("the player", lambda: os.path.exists(f"{trace}.tape-deck") and open(f"{trace}.tape-deck").read() == address + "\n")
+    publisher.process.terminate()
+
+
+if __name__ == "__main__":
+    main()
