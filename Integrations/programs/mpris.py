@@ -1,9 +1,11 @@
 """A media player on the session bus, and the checks of values from players and other devices."""
 
+import ipaddress
 import itertools
 import math
 import os
 import re
+import socket
 import time
 import urllib.parse
 
@@ -39,9 +41,21 @@ def real(value, least, most, default):
 
 
 def is_stream(url):
-    """Returns whether a text is the address of a stream. It has visible ASCII characters only."""
+    """Returns whether a text is the address of a stream. It has visible ASCII characters only, and is not of one machine."""
     match = re.fullmatch(r"([a-z]+)://[A-Za-z0-9\[][!-~]*", url) if len(url) <= MAX_URL else None
-    return bool(match) and match[1] in STREAMS
+    if not match or match[1] not in STREAMS:
+        return False
+    try:
+        parts = urllib.parse.urlsplit(url)
+        host, _ = (parts.hostname or "localhost").rstrip("."), parts.port
+    except ValueError:
+        return False
+    try:
+        address = ipaddress.ip_address(host if ":" in host else socket.inet_aton(host))
+    except (OSError, ValueError):
+        return ":" not in host and host != "localhost" and not host.endswith(".localhost")
+    address = getattr(address, "ipv4_mapped", None) or address
+    return not (address.is_loopback or address.is_unspecified)
 
 
 def is_media(path):
@@ -95,6 +109,7 @@ class Player:
     is_paused = property(lambda self: self.values.get("PlaybackStatus") == "Paused")
     rate = property(lambda self: real(self.values.get("Rate"), 0.1, 10, 1.0))
     url = property(lambda self: text(self.metadata.get("xesam:url"), 4 * MAX_URL))
+    length = property(lambda self: real(self.metadata.get("mpris:length"), 0, 2**60, 0.0))
     kind = property(lambda self: self.entry or self.stem)
 
     @property

@@ -3,17 +3,17 @@
 import math
 import os
 import time
+import urllib.parse
 
 from gi.repository import Gio, GLib
 
-import handoff
 import host
-from mpris import PLAYER, PROPERTIES, TRACKS, is_media, is_stream, real, text
+from mpris import PLAYER, PROPERTIES, TRACKS, is_media, is_stream, real
 
 # Seconds until a player has opened something, also if it is started for it; between two looks; and of difference.
 TIMEOUT, INTERVAL, PRECISION = 30, 0.1, 0.3
+MAX_LOOKS = 10
 MAX_TRACKS = 50
-FIRST = "/org/mpris/MediaPlayer2/TrackList/NoTrack"
 
 
 class Request:
@@ -33,8 +33,9 @@ class Request:
         tracks = info.get("tracks")
         tracks = [self.checked(each) for each in (tracks if isinstance(tracks, list) else [])[:MAX_TRACKS]]
         self.tracks = [each for each in tracks if each]
-        # The URL for the player, and that of its last track; when it is left alone; whether its state is being read.
-        self.uri, self.last, self.limit, self.is_read = None, None, math.inf, False
+        # The URL for the player, and that of its last track; when it is left alone; whether its state is being read; how often
+        # it was; whether it was started at the position.
+        self.uri, self.last, self.limit, self.is_read, self.looks, self.is_started_there = None, None, math.inf, False, 0, False
 
     @staticmethod
     def checked(value):
@@ -45,7 +46,7 @@ class Request:
 
 def same(left, right):
     """Returns whether two URLs are equal. Players escape different characters of file names."""
-    return left == right or left.startswith("file:") and GLib.uri_unescape_string(left, None) == GLib.uri_unescape_string(right, None)
+    return left == right or left.startswith("file:") and urllib.parse.unquote(left) == urllib.parse.unquote(right)
 
 
 def entry_for(kind, path):
@@ -122,6 +123,7 @@ class Opening:
             words = ["gio", "launch", info.get_filename(), request.uri]
         else:
             return self._fail("no player for it is installed")
+        request.is_started_there = name in ("mpv", "vlc")
         host.start(self.bus, name, words, lambda error: self._fail(error) if error and request is self.request else None)
         self._expect()
 
@@ -151,13 +153,22 @@ class Opening:
     def _adjust(self, player, request):
         """Corrects the position, then the status and the rate."""
         request.is_read = False
-        if request is not self.request or not same(player.url, request.uri) or not (player.is_playing or player.is_paused):
+        if request is not self.request or not same(player.url, request.uri):
             return
-        is_there = -PRECISION < player.position - request.position < 10 * PRECISION
-        if request.position > PRECISION and not is_there and player.track and player.values.get("CanSeek"):
-            position = GLib.Variant("(ox)", (player.track, int(1e6 * request.position)))
-            # It has no effect while a player opens something, so it is repeated.
-            return player.call(PLAYER, "SetPosition", position)
+        request.looks += 1
+        distance = request.position - player.position
+        is_there = request.is_started_there or request.position < PRECISION or -10 * PRECISION < distance < PRECISION
+        if not (player.is_playing or player.is_paused):
+            # Some players only open it.
+            if request.looks == MAX_LOOKS:
+                player.call(PLAYER, "Play")
+            return
+        if not is_there and player.values.get("CanSeek") and request.looks < 3 * MAX_LOOKS:
+            # Seeking has no effect while a player opens something, so it is repeated. Some players only have the second form.
+            if player.track and request.looks < 2 * MAX_LOOKS:
+                position = GLib.Variant("(ox)", (player.track, int(1e6 * request.position)))
+                return player.call(PLAYER, "SetPosition", position)
+            return player.call(PLAYER, "Seek", GLib.Variant("(x)", (int(1e6 * distance),)))
         self.request = None
         if player.is_playing != request.is_playing:
             player.call(PLAYER, "Play" if request.is_playing else "Pause")

@@ -123,7 +123,9 @@ class Players:
     def _state(self, player):
         path = local_media(player.url)
         url = self._fetchable(self.address, path) if path else self.address
-        return {"url": {"$url": url}, "position": player.position, "playing": player.is_playing, "rate": player.rate,
+        # The position of a radio station is the time for which it was played.
+        position = player.position if path or player.length else 0.0
+        return {"url": {"$url": url}, "position": position, "playing": player.is_playing, "rate": player.rate,
                 "player": player.kind, "app": player.identity}
 
     def _publish(self, player, path):

@@ -6,15 +6,18 @@ import http.server
 import json
 import os
 import re
+import subprocess
 import threading
 import time
 
 from browsers import until
-from harness import expect, main, test
-from players import TYPE, devices, sound
+from harness import BIN, ROOT, Skip, expect, main, test
+from players import PROGRAMS, TYPE, devices, sound
+from user_manager import UserManager
 
 # Seconds by which the positions on both devices may differ.
 TOLERANCE = 0.5
+ADDRESS = "192.0.2.1"
 STREAM = "https://example.org/live.mp3"
 PLAYING = {"PlaybackStatus": "'Playing'", "CanSeek": "true", "CanPause": "true", "Rate": "1.0", "Position": "int64 0"}
 LONG = "x" * 100_000
@@ -112,9 +115,9 @@ def stream(stage):
     desk.do("call", "mpv", "Pause")
     paused = desk.playing("mpv", status="Paused")
     laptop.daemon.ctl("continue", offer["id"])
-    there = laptop.playing("mpv", address, "Paused")
-    expect(abs(position(there) - position(paused)) <= TOLERANCE, f"{position(paused)} became {position(there)}")
-    expect(there["Rate"] == 1.5, f"another rate: {there}")
+    laptop.playing("mpv", address, "Paused")
+    until("the position", lambda: abs(position(laptop.state("mpv")) - position(paused)) <= TOLERANCE)
+    expect(laptop.state("mpv")["Rate"] == 1.5, f"another rate: {laptop.state('mpv')}")
 
 
 def serve(stage, path):
@@ -140,10 +143,14 @@ def serve(stage, path):
         def log_message(self, *_):
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    # An address of the loopback interface is not offered. This one is of the tests' own network.
+    if os.geteuid() != 0:
+        raise Skip("an address of its own needs root")
+    subprocess.run(["ip", "address", "replace", f"{ADDRESS}/32", "dev", "lo"], check=True)
+    server = http.server.ThreadingHTTPServer((ADDRESS, 0), Handler)
     stage.closers.append(server.shutdown)
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    return f"http://127.0.0.1:{server.server_port}/{os.path.basename(path)}"
+    return f"http://{ADDRESS}:{server.server_port}/{os.path.basename(path)}"
 
 
 @test("the player that started to play last is offered; browsers, copies and players without an address are not")
@@ -220,7 +227,7 @@ def hostile_player(stage):
         desk.do("signal", "sim", parameters)
     desk.do("set", "sim", {"PlaybackStatus": "'Playing'", "Rate": "double -5", "Position": "int64 -7"})
     for url in ("file:///etc/passwd", "file:///nonexistent.wav", "file://host/a.wav", "javascript:alert(1)", "data:,x", "--script=x",
-                "http://", "http://a b/", "http://a/\u202e", "http://" + LONG, "memory://x", "edl:///etc/passwd", "rtsp:x", ""):
+                "http://", "http://127.0.0.1/a.mp3", "http://localhost:8096/", "http://a b/", "http://a/\u202e", "http://" + LONG, "memory://x", "edl:///etc/passwd", "rtsp:x", ""):
         desk.do("set", "sim", {"Metadata": metadata(url)})
         laptop.none_offered()
         desk.do("set", "sim", {"Metadata": metadata(STREAM)})
@@ -238,6 +245,8 @@ REFUSED = (
     "file:///etc/passwd", "/etc/passwd", "--script=/tmp/x.lua", "javascript:alert(1)", "data:text/html,x", "http://", "http:///x",
     "http://-x/", "https://a b", "http://a/\n", "http://a/\x1b", "http://a/\u202e", "HTTP://EXAMPLE.ORG/", "rtsp://", "http://" + "a" * 3000,
     "memory://x", "edl:///etc/passwd", "lavf://file:/etc/passwd", "appending:///etc/passwd", "ftp://a/b", "smb://a/b", "",
+    "http://localhost/", "http://x.localhost./", "http://127.1/", "http://2130706433/", "http://0x7f.1/", "http://[::1]/", "http://0/",
+    "http://[::ffff:127.0.0.1]/", "http://[::]/", "http://[x]/", "http://a:99999/", "rtsp://user@localhost/", "http://[::1%25lo]/",
     "handoff-document:" + "x" * 10_000, 7, None, [], {"$data": "aGVsbG8="},
 )
 
@@ -300,6 +309,43 @@ def kinds(stage):
     laptop.daemon.ctl("continue", publisher.id)
     until("the player", lambda: os.path.exists(f"{trace}.tape-deck") and open(f"{trace}.tape-deck").read() == address + "\n")
     publisher.process.terminate()
+
+
+@test("the service starts only with an account, and its players run outside of its restrictions")
+def unit(stage):
+    desk, _ = devices(stage)
+    manager = UserManager(stage)
+    laptop, unit, home = stage.daemon("tablet"), "handoff-programs.service", manager.folder
+    stage.join(desk.daemon, laptop)
+    with open(os.path.join(ROOT, "systemd", unit)) as file:
+        text = file.read()
+    text = re.sub("(?m)^ExecStart=.*", f"Environment=HANDOFF_SOCKET={laptop.socket} PATH={BIN}:/usr/bin\nExecStart={PROGRAMS}", text)
+    for name, content in ((f"systemd/user/{unit}", text), (".config/mpv/mpv.conf", "vo=null\nao=null\n")):
+        os.makedirs(os.path.dirname(os.path.join(home, name)), exist_ok=True)
+        with open(os.path.join(home, name), "w") as file:
+            file.write(content)
+    manager.call("daemon-reload")
+
+    def state(name):
+        return manager.call("show", "--property=ActiveState", "--value", name).output.strip()
+
+    expect(manager.call("start", unit).code == 0 and state(unit) == "inactive", f"without an account: {state(unit)}")
+    os.makedirs(os.path.join(home, ".config", "handoff", "state"))
+    with open(os.path.join(home, ".config", "handoff", "state", "account"), "w"):
+        pass
+    expect(manager.call("start", unit).code == 0, manager.call("status", unit).output)
+    until("the adapter", lambda: any(each["id"] == "dev.handoff1.players" and each["running"] for each in laptop.ctl("apps").lines))
+    address = serve(stage, sound(os.path.join(desk.home, "Music", "unit.wav")))
+    publisher = desk.daemon.publish(TYPE, "--user-info", json.dumps({"player": "mpv", "url": address}))
+    until("the offer", lambda: any(each["id"] == publisher.id for each in laptop.ctl("list").lines))
+    laptop.ctl("continue", publisher.id)
+    publisher.process.terminate()
+    player = until("the unit of the player", lambda: re.search(
+        r"app-handoff-mpv-\w+\.service", manager.call("list-units", "--plain", "--state=active", "app-handoff-*").output))
+    # The adapter reads its state over the bus, inside its restrictions.
+    until("its offer", lambda: any(each["title"] == "unit.wav" for each in desk.offers()))
+    expect(manager.call("stop", unit).code == 0 and state(player[0]) == "active", "the player has ended with the service")
+    desk.none_offered()
 
 
 if __name__ == "__main__":
