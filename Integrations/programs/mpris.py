@@ -108,7 +108,6 @@ class Player:
     is_playing = property(lambda self: self.values.get("PlaybackStatus") == "Playing")
     is_paused = property(lambda self: self.values.get("PlaybackStatus") == "Paused")
     rate = property(lambda self: real(self.values.get("Rate"), 0.1, 10, 1.0))
-    url = property(lambda self: text(self.metadata.get("xesam:url"), 4 * MAX_URL))
     length = property(lambda self: real(self.metadata.get("mpris:length"), 0, 2**60, 0.0))
     kind = property(lambda self: self.entry or self.stem)
 
@@ -116,6 +115,12 @@ class Player:
     def metadata(self):
         value = self.values.get("Metadata")
         return value if isinstance(value, dict) else {}
+
+    @property
+    def url(self):
+        url = text(self.metadata.get("xesam:url"), 4 * MAX_URL)
+        # A file that mpv has opened while it was fetched.
+        return GLib.filename_to_uri(url[12:], None) if url.startswith("appending:///") and "\0" not in url else url
 
     @property
     def track(self):

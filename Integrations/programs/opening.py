@@ -8,12 +8,16 @@ import urllib.parse
 from gi.repository import Gio, GLib
 
 import host
+from fetching import Fetch
 from mpris import PLAYER, PROPERTIES, TRACKS, is_media, is_stream, real
 
-# Seconds until a player has opened something, also if it is started for it; between two looks; and of difference.
+# Seconds until a player has opened something, also if it is started for it; between two looks; of difference; and
+# until the user is notified that a file is fetched.
 TIMEOUT, INTERVAL, PRECISION = 30, 0.1, 0.3
+SLOW = 3
 MAX_LOOKS = 10
 MAX_TRACKS = 50
+NOT_MEDIA = "not a file with sound or video"
 
 
 class Request:
@@ -26,6 +30,7 @@ class Request:
         if not self.address:
             raise ValueError("no address that can be played")
         self.position = real(info.get("position"), 0, 10_000_000, 0.0)
+        self.length, self.size = real(info.get("length"), 0, 10_000_000, 0.0), real(info.get("size"), 0, 2**60, 0.0)
         self.rate = real(info.get("rate"), 0.1, 10, 1.0)
         self.is_playing = info.get("playing") is not False
         kind = info.get("player")
@@ -36,12 +41,17 @@ class Request:
         # The URL for the player, and that of its last track; when it is left alone; whether its state is being read; how often
         # it was; whether it was started at the position.
         self.uri, self.last, self.limit, self.is_read, self.looks, self.is_started_there = None, None, math.inf, False, 0, False
+        self.is_partial = False
 
     @staticmethod
     def checked(value):
         """Returns the URL of a document, or the address of a stream. Anything else is None."""
         url = value.get("$url") if isinstance(value, dict) else value
         return url if isinstance(url, str) and (is_stream(url) or url.startswith("handoff-document:") and len(url) < 8192) else None
+
+
+def is_usable(path):
+    return is_media(path) and os.path.isfile(path)
 
 
 def same(left, right):
@@ -76,25 +86,44 @@ class Opening:
         except ValueError:
             return False
         self.queue = None
-        self._locate(request.address, continuation, lambda uri, error: self._located(request, uri, error))
+        if is_stream(request.address):
+            self._open(request, request.address)
+        else:
+            GLib.timeout_add_seconds(SLOW, self._is_slow, request, content["origin"]["deviceName"])
+            Fetch(request, lambda *words: self._fetched(request, *words), lambda *words: self._completed(request, *words))
         return True
+
+    def _fetched(self, request, path, result):
+        """`result` is the error without a path, otherwise whether the file is complete."""
+        if request is not self.request:
+            return
+        if not path or not is_usable(path):
+            return self._fail(NOT_MEDIA if path else result)
+        request.is_partial = not result
+        self._open(request, GLib.filename_to_uri(path, None))
+
+    def _completed(self, request, path, result):
+        if not path:
+            host.report(self.bus, f"Cannot play all of {request.title}", result)
+        else:
+            # It is played from the complete file if the part could not be opened.
+            GLib.timeout_add_seconds(SLOW, lambda: self._fetched(request, path, True))
+
+    def _is_slow(self, request, device):
+        if request is self.request and not request.uri:
+            host.report(self.bus, f"Fetching {request.title}", f"from {device}")
 
     def _locate(self, address, continuation, done):
         """`done` gets the URL of a stream or of a local file, or None and the reason."""
         def fetched(path, error):
-            if path and not (is_media(path) and os.path.isfile(path)):
-                path, error = None, "not a file with sound or video"
-            done(GLib.filename_to_uri(path, None) if path else None, error)
+            is_there = path and is_usable(path)
+            done(GLib.filename_to_uri(path, None) if is_there else None, error or NOT_MEDIA)
 
         if is_stream(address):
             return done(address, None)
         host.fetch(address, continuation, fetched)
 
-    def _located(self, request, uri, error):
-        if request is not self.request:
-            return
-        if not uri:
-            return self._fail(error)
+    def _open(self, request, uri):
         request.uri = uri
         running = sorted((each for each in self.players.values() if request.kind == each.kind), key=lambda each: each.is_playing)
         if not running:
@@ -104,7 +133,13 @@ class Opening:
             if request is self.request:
                 self._start() if error else self._expect()
 
-        running[0].call(PLAYER, "OpenUri", GLib.Variant("(s)", (uri,)), opened)
+        running[0].call(PLAYER, "OpenUri", GLib.Variant("(s)", (self._address(running[0].stem),)), opened)
+
+    def _address(self, player):
+        """Returns the URL to open. mpv waits at the end of a part until more has arrived."""
+        request = self.request
+        is_waited_for = request.is_partial and player == "mpv"
+        return f"appending://{GLib.filename_from_uri(request.uri)[0]}" if is_waited_for else request.uri
 
     def _start(self):
         request = self.request
@@ -115,7 +150,8 @@ class Opening:
         if name == "mpv":
             # The position applies to this file only, and not to others that are opened there later.
             words = ["mpv", "--player-operation-mode=pseudo-gui", f"--speed={request.rate:.3f}",
-                     f"--pause={'no' if request.is_playing else 'yes'}", "--{", f"--start={request.position:.3f}", request.uri, "--}"]
+                     f"--pause={'no' if request.is_playing else 'yes'}", "--{", f"--start={request.position:.3f}", self._address("mpv"),
+                     "--}"]
         elif name == "vlc":
             words = ["vlc", f"--rate={request.rate:.3f}", *([] if request.is_playing else ["--start-paused"]), request.uri,
                      f":start-time={request.position:.3f}"]

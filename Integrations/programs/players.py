@@ -126,7 +126,8 @@ class Players:
         # The position of a radio station is the time for which it was played.
         position = player.position if path or player.length else 0.0
         return {"url": {"$url": url}, "position": position, "playing": player.is_playing, "rate": player.rate,
-                "player": player.kind, "app": player.identity}
+                "player": player.kind, "app": player.identity, "length": player.length / 1e6,
+                **({"size": os.path.getsize(path)} if path else {})}
 
     def _publish(self, player, path):
         fields = {"title": player.title, "userInfo": self._state(player), "needsSave": True}

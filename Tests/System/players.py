@@ -20,12 +20,12 @@ exec '{program}' -I dummy --aout=dummy --vout=dummy --no-video-title-show --quie
 """
 
 
-def sound(path, seconds=300):
-    """Writes a file with silence."""
+def sound(path, seconds=300, rate=2000):
+    """Writes a file with silence, of a byte for each sample."""
     os.makedirs(os.path.dirname(path), exist_ok=True)
     with wave.open(path, "wb") as file:
-        file.setparams((1, 1, 2000, 0, "NONE", ""))
-        file.writeframes(b"\x80" * 2000 * seconds)
+        file.setparams((1, 1, rate, 0, "NONE", ""))
+        file.writeframes(b"\x80" * rate * seconds)
     return path
 
 

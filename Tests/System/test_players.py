@@ -2,17 +2,21 @@
 """Media players that continue on another device (MPRIS): mpv and VLC without a screen, and simulated ones with hostile values.
 Two daemons on loopback, each with a session bus."""
 
+import glob
 import http.server
 import json
 import os
 import re
+import shutil
+import signal
+import struct
 import subprocess
 import threading
 import time
 
 from browsers import until
-from harness import BIN, ROOT, Skip, expect, main, test
-from players import PROGRAMS, TYPE, devices, sound
+from harness import BIN, ROOT, Skip, expect, main, run, test
+from players import PROGRAMS, PYTHON, TYPE, devices, sound
 from user_manager import UserManager
 
 # Seconds by which the positions on both devices may differ.
@@ -118,6 +122,56 @@ def stream(stage):
     laptop.playing("mpv", address, "Paused")
     until("the position", lambda: abs(position(laptop.state("mpv")) - position(paused)) <= TOLERANCE)
     expect(laptop.state("mpv")["Rate"] == 1.5, f"another rate: {laptop.state('mpv')}")
+
+
+@test("a large file plays while it is fetched, and can be handed on when it is complete")
+def partial(stage):
+    desk, laptop = devices(stage)
+    path = os.path.join(desk.home, "Music", "long.wav")
+    sound(path, 900, rate=96_000)
+    for player in ("mpv", "vlc"):
+        desk.play(player, *(["--no-terminal"] if player == "mpv" else []), path)
+        desk.playing(player)
+        offer = laptop.offered("long.wav")
+        laptop.daemon.follow("continue", offer["id"])
+        parts = os.path.join(laptop.home, ".cache", "handoff", "fetched")
+        limit = time.monotonic() + 20
+        while not any(os.path.getsize(each) > 8 << 20 for each in glob.glob(f"{parts}/*/.*-part")):
+            expect(time.monotonic() < limit, "nothing arrives")
+        desk.daemon.process.send_signal(signal.SIGSTOP)
+        state = laptop.playing(player)
+        expect("/playing/long.wav" in state["Metadata"]["xesam:url"], f"{state}")
+        until("playback", lambda: position(laptop.state(player)) > position(state))
+        desk.daemon.process.send_signal(signal.SIGCONT)
+        until("the whole file", lambda: not glob.glob(f"{parts}/*/.*-part"))
+        copy, = glob.glob(f"{parts}/*/playing/long.wav")
+        expect(os.path.getsize(copy) == os.path.getsize(path), "not the whole file")
+        desk.offered("long.wav")
+        shutil.rmtree(parts)
+        laptop.quit()
+        desk.quit()
+
+
+@test("a file whose index may be at its end is played only when it is complete")
+def indexed(stage):
+    def box(kind, size, wide=False):
+        return (struct.pack(">I4sQ", 1, kind, size + 16) if wide else struct.pack(">I4s", size + 8, kind)) + bytes(size)
+
+    start, cases = box(b"ftyp", 24), {}
+    for name, content, is_playable in (
+            ("first.mp4", start + box(b"free", 8) + box(b"moov", 500) + box(b"mdat", 100), True),
+            ("last.mp4", start + box(b"mdat", 5000), False), ("wide.mov", start + box(b"mdat", 5000, wide=True), False),
+            ("wide.m4v", start + box(b"free", 9, wide=True) + box(b"moov", 100, wide=True) + b"rest", True),
+            ("part.mp4", start + box(b"moov", 500)[:100], False), ("short.m4a", b"\0\0\0", False), ("zero.mp4", bytes(100), False),
+            ("loop.mp4", box(b"free", 0) * 100, False), ("film.avi", bytes(100), False), ("film.mkv", bytes(100), True)):
+        path = os.path.join(stage.folder, name)
+        with open(path, "wb") as file:
+            file.write(content)
+        cases[path] = is_playable
+    program = "import json, sys, fetching; print(json.dumps({each: fetching.has_index(each) for each in sys.argv[1:]}))"
+    folders = [os.path.join(ROOT, "Integrations", each) for each in ("programs", "python")]
+    done = run([PYTHON, "-B", "-c", program, *cases], {"PATH": "/usr/bin", "PYTHONPATH": ":".join(folders)})
+    expect(done.line == cases, f"{done}")
 
 
 def serve(stage, path):
