@@ -257,11 +257,13 @@ def hanging(stage):
     expect(received(laptop, offer)["position"] >= 40, "not its position")
     laptop.none_offered()
     desk.do("set", "many7", {"PlaybackStatus": "'Stopped'"})
-    desk.do("set", "many7", {"PlaybackStatus": "'Playing'"})
+    other = STREAM + "?other"
+    desk.do("set", "many7", {"PlaybackStatus": "'Playing'", "Metadata": metadata(other, "7")})
     offer = laptop.offered("artist – 7")
     desk.do("hang", "many7")
     state = received(laptop, offer)
-    expect(state["url"] == {"$url": STREAM} and 0 <= state["position"] < 40, f"not an estimate: {state}")
+    # It was at the beginning when it was offered, and has not replied since.
+    expect(state["url"] == {"$url": other} and 0.1 < state["position"] < 40, f"not an estimate: {state}")
     simulated(desk, "next", Metadata=metadata(title="after it"))
     laptop.offered("artist – after it")
 
@@ -328,10 +330,14 @@ def hostile_state(stage):
         play({"url": STREAM, **fields})
         calls = until("a call", lambda: laptop.do("calls", "sim")[before:])
         expect(calls[0] == ["OpenUri", STREAM] and not any(each[0] == "SetPosition" for each in calls), f"{fields}: {calls}")
-    # A document that is no sound or video, and one that is not there.
+    # Documents that are no sound or video, and one that is not there.
     before = len(laptop.do("calls", "sim"))
-    for name in ("list.m3u", "page.html", "x.desktop", "run.sh", "film.mp4"):
-        play({"url": {"$url": f"handoff-document:name/{name}"}}, title=f"\u202e<b>{name}")
+    for name in ("list.m3u", "page.html", "x.desktop", "run.sh", "x.xspf", "passwd", "film.mp4"):
+        path = os.path.join(desk.home, name)
+        if name != "film.mp4":
+            with open(path, "w") as file:
+                file.write("file:///etc/passwd\n")
+        play({"url": {"$url": f"file://{path}"}}, title=f"\u202e<b>{name}")
         laptop.server.wait(lambda server: any(name in each["summary"] for each in server.notified()), f"the failure of {name}")
     shown = laptop.server.notified()[-1]
     expect("\u202e" not in shown["summary"] and "<b>" not in shown["body"], f"{shown}")
