@@ -180,7 +180,8 @@ class Opening:
         if not request or time.monotonic() > request.limit:
             self.request, self.timer = None, 0
             return GLib.SOURCE_REMOVE
-        player = next((each for each in self.players.values() if same(each.url, request.uri)), None)
+        # The timer may still run for the previous request.
+        player = next((each for each in self.players.values() if request.uri and same(each.url, request.uri)), None)
         if player and not request.is_read:
             request.is_read = True
             player.read(lambda has_replied: self._adjust(player, request))

@@ -369,6 +369,10 @@ def kinds(stage):
     laptop.daemon.ctl("continue", publisher.id)
     until("the player", lambda: os.path.exists(f"{trace}.tape-deck") and open(f"{trace}.tape-deck").read() == address + "\n")
     publisher.process.terminate()
+    # That player is still waited for, as it is not on the bus, while a file is fetched and another player has one.
+    simulated(laptop, PlaybackStatus="'Stopped'", Metadata=metadata("file:///other.wav"))
+    desk.play("mpv", "--no-terminal", "--start=70", sound(os.path.join(desk.home, "Music", "next.wav"), rate=96_000))
+    continued(desk, laptop, laptop.offered("next.wav"))
 
 
 @test("the service starts only with an account, and its players run outside of its restrictions")
