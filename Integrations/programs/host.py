@@ -71,14 +71,29 @@ def fetch(url, continuation, done):
 def start(bus, name, words, done=None):
     """Starts a program outside of this service: in a unit of its own, or as a process if there is no service manager.
     `done` gets None or the error as text."""
+    def start_unit(remains, replied):
+        properties = [
+            ("Description", GLib.Variant("s", f"{name[:128]} (Handoff)")), ("Type", GLib.Variant("s", "exec")),
+            ("Slice", GLib.Variant("s", "app.slice")), ("CollectMode", GLib.Variant("s", "inactive-or-failed")), remains,
+            ("ExecStartEx", GLib.Variant("a(sasas)", [(path, words, ["no-env-expand"])]))]
+        call(bus, SYSTEMD, "/org/freedesktop/systemd1", SYSTEMD + ".Manager", "StartTransientUnit",
+             GLib.Variant("(ssa(sv)a(sa(sv)))", (unit, "fail", properties, [])), replied, timeout=25_000)
+
     def replied(_, error):
-        if error and not os.environ.get("INVOCATION_ID"):
-            try:
-                process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True, cwd=os.path.expanduser("~"))
-                GLib.child_watch_add(GLib.PRIORITY_DEFAULT, process.pid, lambda *_: process.poll())
-                error = None
-            except (OSError, ValueError) as failure:
-                error = failure
+        if error and os.environ.get("INVOCATION_ID"):
+            # systemd before version 250 cannot keep a unit after its first process exits.
+            start_unit(("KillMode", GLib.Variant("s", "process")), lambda _, error: ended(error))
+        else:
+            ended(error and start_process())
+
+    def start_process():
+        try:
+            process = subprocess.Popen(words, stdin=subprocess.DEVNULL, start_new_session=True, cwd=os.path.expanduser("~"))
+            GLib.child_watch_add(GLib.PRIORITY_DEFAULT, process.pid, lambda *_: process.poll())
+        except (OSError, ValueError) as error:
+            return error
+
+    def ended(error):
         if error:
             log(f"cannot start {words[0]}: {error}")
         if done:
@@ -88,13 +103,7 @@ def start(bus, name, words, done=None):
     if not path:
         return done and done(f"{words[0]} is not installed")
     unit = f"app-handoff-{re.sub(r'[^A-Za-z0-9_.]', '_', name)[:128]}-{secrets.token_hex(8)}.service"
-    properties = [
-        ("Description", GLib.Variant("s", f"{name[:128]} (Handoff)")), ("Type", GLib.Variant("s", "exec")),
-        ("Slice", GLib.Variant("s", "app.slice")), ("CollectMode", GLib.Variant("s", "inactive-or-failed")),
-        ("ExitType", GLib.Variant("s", "cgroup")),
-        ("ExecStartEx", GLib.Variant("a(sasas)", [(path, words, ["no-env-expand"])]))]
-    call(bus, SYSTEMD, "/org/freedesktop/systemd1", SYSTEMD + ".Manager", "StartTransientUnit",
-         GLib.Variant("(ssa(sv)a(sa(sv)))", (unit, "fail", properties, [])), replied, timeout=25_000)
+    start_unit(("ExitType", GLib.Variant("s", "cgroup")), replied)
 
 
 def open_file(bus, path, entry=None, done=None):
