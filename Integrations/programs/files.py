@@ -26,7 +26,7 @@ TYPES = set("""
 PROGRAMS = (b"\x7fELF", b"MZ", b"#!", b"\xef\xbb\xbf#!", b"\xca\xfe\xba\xbe", b"L\0\0\0\x01\x14\x02\0", b"[Desktop Entry]")
 # Folders whose files do not stay, or are none. Removable media are below /run/media.
 PRIVATE = ("/tmp", "/var/tmp", "/dev", "/proc", "/sys", "/run", "/var/run")
-MEDIA = "/run/media/"
+MEDIA, FETCHED = "/run/media/", "handoff/fetched"
 # The options for a page, counted from 1, of programs by the last part of their ids.
 PAGES = {"okular": ["--page", "{}"], "zathura": ["--page={}"], "evince": ["--page-index={}"]}
 MAX_PAGE = 1_000_000
@@ -65,12 +65,13 @@ def offered(path):
     """Returns the path without links of a document that may be offered to other devices, otherwise None."""
     if not path.startswith("/") or "\0" in path or len(path) > 4096:
         return None
-    home, real = os.path.realpath(os.path.expanduser("~")), os.path.realpath(path)
+    real = os.path.realpath(path)
+    # Documents that were fetched from other devices are offered like those in the home folder.
+    bases = [os.path.realpath(each) + "/" for each in (os.path.join(GLib.get_user_cache_dir(), FETCHED), os.path.expanduser("~"))]
     for each in (path, real):
-        inside = each.startswith(home + "/")
-        folders = () if inside or each.startswith(MEDIA) else (*PRIVATE, tempfile.gettempdir())
-        hidden = (each[len(home):] if inside else each).split("/")
-        if any(each.startswith(folder + "/") for folder in folders) or any(part.startswith(".") for part in hidden):
+        base = next((base for base in (*bases, MEDIA) if each.startswith(base)), "")
+        folders = () if base else (*PRIVATE, tempfile.gettempdir())
+        if any(each.startswith(folder + "/") for folder in folders) or "/." in each[len(base) - 1 if base else 0:]:
             return None
     try:
         real.encode()  # The URL of a document is UTF-8.

@@ -132,6 +132,12 @@ class Device:
         words = ["gdbus", "call", "--session", "-d", name, "-o", path, "-m", method, *arguments]
         return run(words, self.environment).output.strip()
 
+    def key(self, title, key):
+        """Presses a key in the window with a title."""
+        words = ["xdotool", "search", "--sync", "--name", title, "windowfocus", "key", key]
+        done = run(words, self.environment)
+        expect(done.code == 0, f"no such window: {done}")
+
     def names(self, pattern):
         """Returns the names on the bus that match a pattern."""
         reply = self.call("org.freedesktop.DBus", "/org/freedesktop/DBus", "org.freedesktop.DBus.ListNames")

@@ -69,5 +69,46 @@ def pages(stage):
     taker.is_faultless()
 
 
+@test("Evince, Foliate and LibreOffice open the document that the other device shows, and each is offered once, while it is open")
+def documents(stage):
+    origin, taker = devices(stage)
+    for device in (origin, taker):
+        device.evince_daemon()
+    path = origin.file("paper.pdf", pdf(3))
+    window = origin.start("evince", path)
+    identifier = taker.offered("Document Viewer: paper.pdf")
+    taker.daemon.ctl("continue", identifier)
+    origin.offered("Document Viewer: paper.pdf")
+    # It also reports the document to the desktop, as LibreOffice does.
+    origin.until("the list", lambda: os.path.exists(os.path.join(origin.data, "recently-used.xbel")))
+
+    path = os.path.join(origin.folder, "tale.epub")
+    book(path)
+    foliate = origin.start("foliate", path)
+    taker.daemon.ctl("continue", taker.offered("Foliate: tale.epub"))
+    origin.offered("Foliate: tale.epub")
+    foliate.terminate()
+    # The document that was opened before it.
+    taker.offered("Document Viewer: paper.pdf")
+
+    path = os.path.join(origin.folder, "letter.odt")
+    letter(path)
+    origin.start("soffice", "--norestore", "--nologo", path)
+    taker.daemon.ctl("continue", taker.offered("LibreOffice Writer: letter.odt"))
+    origin.offered("LibreOffice Writer: letter.odt")
+    expect(os.path.exists(lock(taker.fetched("letter.odt"))), "the document is not open")
+    origin.key("letter.odt", "ctrl+w")
+    taker.until("only one offer", lambda: [each["title"] for each in taker.offers()] == ["Document Viewer: paper.pdf"])
+    expect(not os.path.exists(lock(path)), "the offer has ended before the document was closed")
+    window.terminate()
+    taker.until("no offer", lambda: not taker.offers())
+    origin.is_faultless()
+    taker.is_faultless()
+
+
+def lock(path):
+    return os.path.join(os.path.dirname(path), f".~lock.{os.path.basename(path)}#")
+
+
 if __name__ == "__main__":
     main()
