@@ -103,6 +103,14 @@ class Device:
             app["id"] for app in self.daemon.ctl("apps").lines if app["running"]})
         return self
 
+    def entry(self, id, command, kind, extra=""):
+        """Installs a desktop entry, which opens files of a type, before the service is started."""
+        folder = os.path.join(self.data, "applications")
+        os.makedirs(folder, exist_ok=True)
+        with open(os.path.join(folder, f"{id}.desktop"), "w") as file:
+            file.write(f"[Desktop Entry]\nType=Application\nName=The {id}\nExec={command}\nMimeType={kind};\n{extra}\n")
+        run(["update-desktop-database", folder], self.environment)
+
     def evince_daemon(self):
         """Lets the bus start the program by which processes of Evince find each other."""
         name = "org.gnome.evince.Daemon.service"

@@ -1,11 +1,17 @@
 #!/usr/bin/env python3
 """Documents that continue in the readers and programs of another device: the real ones, on two session buses and screens."""
 
+import datetime
+import json
 import os
+import pathlib
 import re
 import signal
+import time
+import urllib.parse
 
-from harness import expect, main, test
+from harness import content, expect, main, test
+from notifications import NotificationServer
 from readers_stage import Device, book, letter, pdf
 
 OKULAR, ZATHURA = r"org\.kde\.okular-\d+", r"org\.pwmt\.zathura\.PID-\d+"
@@ -104,6 +110,185 @@ def documents(stage):
     taker.until("no offer", lambda: not taker.offers())
     origin.is_faultless()
     taker.is_faultless()
+
+
+@test("values of another device select neither a program, an option nor a file, and only documents are opened")
+def hostile(stage):
+    programs = os.path.join(stage.folder, "programs")
+    records = os.path.join(stage.folder, "records")
+    for folder in (programs, records):
+        os.mkdir(folder)
+    for name in ("gio", "okular", "zathura", "evince", "evil"):
+        stand_in(programs, name, records)
+    daemons = stage.pair()
+    taker = Device(stage, daemons[1], screen=False, programs=programs)
+    server = NotificationServer(taker.bus)
+    taker.entry("evil", "evil %f", "application/x-evil")
+    taker.entry("reader", "evil --read %f", "application/pdf")
+    os.mkdir(os.path.join(taker.home, ".config"))
+    with open(os.path.join(taker.home, ".config", "mimeapps.list"), "w") as file:
+        file.write("[Default Applications]\napplication/pdf=okularApplication_pdf.desktop\n")
+    taker.service()
+    origin = Device(stage, daemons[0], screen=False)
+    default = "/usr/share/applications/okularApplication_pdf.desktop"
+
+    def continued(path, title="a", fields=(), url=None, code=0):
+        """Continues a document. Returns the words of the program that is started, and the notifications."""
+        document = {"$url": url or pathlib.Path(path).as_uri()} if url != 5 else 5
+        info = {"document": document, **dict(fields)}
+        publish = daemons[0].publish("dev.handoff1.reading", "--title", title, "--user-info", json.dumps(info))
+        taker.until("the offer", lambda: publish.id in [each["id"] for each in taker.offers()])
+        before = len(os.listdir(records)), len(server.seen)
+        taker.daemon.ctl("continue", publish.id, code=code)
+        if code:
+            return None, []
+        taker.until("an effect", lambda: (len(done(records)), len(server.seen)) != before)
+        publish.interrupt()
+        words = done(records)
+        for name in os.listdir(records):
+            os.unlink(os.path.join(records, name))
+        return words[0] if words else None, server.seen[before[1]:]
+
+    def opened(path, **more):
+        words, shown = continued(path, **more)
+        expect(words and not shown, f"{path} {more} was not opened: {shown}")
+        copy = words[-1].removeprefix("file://")
+        expect(copy.startswith(os.path.join(taker.home, ".cache/handoff/fetched/")), f"not a fetched file: {words}")
+        return [*words[:-1], os.path.basename(copy)]
+
+    path = origin.file("a.pdf", pdf(1))
+    expect(opened(path, fields={"page": 3}) == ["okular", "--page", "3", "a.pdf"], "not the default with the page")
+    for app, words in (("org.pwmt.zathura", ["zathura", "--page=3"]), ("org.gnome.Evince", ["evince", "--page-index=3"])):
+        got = opened(path, fields={"app": app, "page": 3})
+        expect(got == [*words, "a.pdf"], f"{app} is opened by {got}")
+    got = opened(path, fields={"app": "reader", "page": 3})
+    expect(got[:2] == ["gio", "launch"] and got[2].endswith("/reader.desktop"), f"not the chosen program: {got}")
+    for page in (-1, 0, 2 ** 40, 1.5, True, None, "1; rm", "3 --help", [3], {"a": 1}):
+        got = opened(path, fields={"page": page})
+        expect(got == ["gio", "launch", default, "a.pdf"], f"page {page!r}: {got}")
+    for app in ("evil", "../evil", "a/evil", "evil.desktop", "--help", "$(id)", "evil\n", "e" * 300, "", 5, ["evil"], None):
+        got = opened(path, fields={"app": app})
+        expect(got == ["gio", "launch", default, "a.pdf"], f"app {app!r}: {got}")
+    for name in ("--help.pdf", "-p.pdf", "$(id) `id`; 'a' %u.pdf", "#1.pdf"):
+        got = opened(origin.file(name, pdf(1)), fields={"page": 2})
+        expect(len(got) == 4 and got[:3] == ["okular", "--page", "2"], f"{name}: {got}")
+    refused = [("a.pdf", b"#!/bin/sh\n"), ("b.txt", b"\x7fELF"), ("c.desktop", b"[Desktop Entry]\n"), ("d.sh", b"id\n"),
+               ("e.py", b"id()\n"), ("f.jar", b"PK"), ("g", b"text"), ("h.html", b"#!/bin/sh\n")]
+    for name, data in refused:
+        words, shown = continued(origin.file(name, data), title="\x1b[2J\u202eb<b>")
+        expect(not words and "not a document" in shown[0]["body"], f"{name}: {words} {shown}")
+        expect(shown[0]["summary"] == "Cannot open \\u{1B}[2J\\u{202E}b<b>", f"{shown}")
+    for url in ("file:///etc/passwd", "handoff-document:name/passwd", "handoff-document:root/x/../../etc/passwd",
+                "handoff-document:git/x/--help", "handoff-document:name/a?fetch=7"):
+        words, shown = continued(path, url=url)
+        expect(not words and shown[0]["summary"] == "Cannot open a", f"{url}: {words} {shown}")
+    for url in ("https://example.org/a.pdf", "javascript:alert(1)", "--help", "/etc/passwd", 5):
+        continued(path, url=url, code=1)
+    taker.is_faultless()
+
+
+@test("only the latest document that may leave the device is offered, and an incomplete, large or hostile list changes nothing")
+def recent(stage):
+    programs = os.path.join(stage.folder, "programs")
+    os.mkdir(programs)
+    for name in ("editor", "browser", "okular", "soffice"):
+        stand_in(programs, name, programs)
+    daemons = stage.pair()
+    origin, taker = Device(stage, daemons[0], screen=False, programs=programs), Device(stage, daemons[1], screen=False)
+    origin.entry("org.example.Editor", "editor %f", "text/plain")
+    origin.entry("browser", "browser %f", "text/plain", "Categories=Network;WebBrowser;")
+    home = pathlib.Path(origin.home)
+    allowed, other = origin.file("letter.txt"), origin.file("other.txt")
+    elsewhere = {name: str(home / name) for name in (
+        ".ssh/a.txt", ".gnupg/a.txt", ".hidden/a.txt", "Documents/.a.txt", ".local/share/Trash/files/a.txt", "../outside.txt")}
+    for path in elsewhere.values():
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        pathlib.Path(path).write_text("text")
+    os.symlink(elsewhere[".ssh/a.txt"], home / "Documents/link.txt")
+    os.mkfifo(home / "Documents/pipe.txt")
+    os.mkdir(home / "Documents/folder.txt")
+    bad = os.fsencode(origin.folder) + b"/bad\xe9.txt"
+    pathlib.Path(os.fsdecode(bad)).write_text("text")
+    now = time.time()
+    entries = [bookmark(path, now - index) for index, path in enumerate((
+        *elsewhere.values(), f"{origin.folder}/../.ssh/a.txt", f"{origin.folder}/link.txt", f"{origin.folder}/pipe.txt",
+        f"{origin.folder}/folder.txt", f"{origin.folder}/gone.txt", origin.file("script.txt", b"#!/bin/sh"), origin.file("a.sh"),
+        "/dev/zero", "/proc/self/environ", "/etc/\0passwd", os.fsdecode(bad)))]
+    entries += [
+        bookmark(origin.file("private.txt"), now, "<bookmark:private/>"),
+        bookmark(origin.file("future.txt"), now + 7200), bookmark(origin.file("old.txt"), now - 9 * 3600),
+        bookmark(origin.file("download.txt"), now, program="browser"), bookmark(origin.file("unknown.txt"), now, program="sh -c id"),
+        bookmark(origin.file("reader.txt"), now, program="okular"), bookmark(origin.file("closed.txt"), now, program="soffice"),
+        bookmark(allowed, now - 100).replace("file://", "sftp://host"), '<bookmark href="" modified="never"/>', "<bookmark/>",
+        bookmark(allowed, now - 300)]
+
+    def write(text):
+        path = os.path.join(origin.data, "recently-used.xbel")
+        with open(path + ".new", "w") as file:
+            file.write(text)
+        os.rename(path + ".new", path)
+
+    def logged(text):
+        with open(origin.log, errors="replace") as log:
+            return text in log.read()
+
+    write(xbel(*entries))
+    origin.service()
+    taker.offered("The org.example.Editor: letter.txt")
+    newer = bookmark(other, now - 1)
+    write(xbel(newer)[:-30])
+    origin.until("the incomplete list", lambda: logged("ExpatError"))
+    write(xbel(newer, *[bookmark(other, now)] * 40_000))
+    origin.until("the large list", lambda: logged("is larger than"))
+    write('<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>' + xbel(newer, "&b;"))
+    origin.until("the entities", lambda: logged("entities are not supported"))
+    (offer,) = taker.offers()
+    expect(offer["title"] == "The org.example.Editor: letter.txt", f"another document: {offer}")
+    write(xbel(newer, *entries))
+    taker.offered("The org.example.Editor: other.txt")
+    expect(len(taker.offers()) == 1, f"several: {taker.offers()}")
+    origin.daemon.ctl("app", "disable", "dev.handoff1.documents")
+    taker.until("no offer of the disabled app", lambda: not taker.offers())
+    origin.daemon.ctl("app", "enable", "dev.handoff1.documents")
+    taker.offered("The org.example.Editor: other.txt")
+    os.unlink(other)
+    write(xbel(newer, *entries))
+    taker.offered("The org.example.Editor: letter.txt")
+    os.unlink(allowed)
+    write(xbel(newer, *entries))
+    taker.until("no offer", lambda: not taker.offers())
+    origin.is_faultless()
+
+
+def stand_in(folder, name, records):
+    """Installs a program that records its arguments."""
+    path = os.path.join(folder, name)
+    with open(path, "w") as file:
+        file.write(f"""#!/bin/sh
+record=$(mktemp {records}/part.XXXXXX)
+printf '%s\\0' {name} "$@" >"$record"
+mv "$record" "$record.done"
+""")
+    os.chmod(path, 0o755)
+
+
+def done(records):
+    """Returns the words of the recorded programs."""
+    names = [name for name in os.listdir(records) if name.endswith(".done")]
+    return [urllib.parse.unquote(content(os.path.join(records, name)).decode()).split("\0")[:-1] for name in names]
+
+
+def bookmark(path, used, extra="", program="editor"):
+    moment = datetime.datetime.fromtimestamp(used, datetime.timezone.utc).isoformat().replace("+00:00", "Z")
+    return f"""<bookmark href="file://{urllib.parse.quote(os.fsencode(path))}" added="{moment}" modified="{moment}" visited="{moment}">
+<info><metadata owner="http://freedesktop.org"><mime:mime-type type="text/plain"/>{extra}<bookmark:applications>
+<bookmark:application name="{program}" exec="&apos;{program} %u&apos;" modified="{moment}" count="1"/>
+</bookmark:applications></metadata></info></bookmark>"""
+
+
+def xbel(*entries):
+    return f"""<xbel version="1.0" xmlns:bookmark="http://www.freedesktop.org/standards/desktop-bookmarks"
+xmlns:mime="http://www.freedesktop.org/standards/shared-mime-info">{"".join(entries)}</xbel>"""
 
 
 def lock(path):
