@@ -50,13 +50,13 @@ def letter(path):
         "content.xml": f'<o:document-content xmlns:o="{office}" o:version="1.2"><o:body><o:text/></o:body></o:document-content>'})
 
 
-def book(path):
+def book(path, identifier):
     html = '<html xmlns="http://www.w3.org/1999/xhtml" xmlns:e="http://www.idpf.org/2007/ops"><head><title>T</title></head><body>'
     archive(path, "application/epub+zip", {
         "META-INF/container.xml": '<container version="1.0" xmlns="urn:oasis:names:tc:opendocument:xmlns:container"><rootfiles>'
         '<rootfile full-path="c.opf" media-type="application/oebps-package+xml"/></rootfiles></container>',
         "c.opf": '<package xmlns="http://www.idpf.org/2007/opf" version="3.0" unique-identifier="i"><metadata '
-        'xmlns:d="http://purl.org/dc/elements/1.1/"><d:identifier id="i">urn:x:1</d:identifier><d:title>Tale</d:title>'
+        f'xmlns:d="http://purl.org/dc/elements/1.1/"><d:identifier id="i">{identifier}</d:identifier><d:title>Tale</d:title>'
         '<d:language>en</d:language></metadata><manifest><item id="a" href="a.xhtml" media-type="application/xhtml+xml"/>'
         '<item id="n" href="n.xhtml" media-type="application/xhtml+xml" properties="nav"/></manifest><spine>'
         '<itemref idref="a"/></spine></package>',
@@ -116,9 +116,13 @@ class Device:
         name = "org.gnome.evince.Daemon.service"
         shutil.copy(f"/usr/share/dbus-1/services/{name}", self.bus.services)
 
+    @staticmethod
+    def needs(program, optional=False):
+        if not shutil.which(program):
+            raise Skip(f"{program} is not installed" + (" (scripts/setup --tests)" * (not optional)), optional)
+
     def start(self, *words, log=None):
-        if not shutil.which(words[0]):
-            raise Skip(f"{words[0]} is not installed (scripts/setup --tests)")
+        self.needs(words[0])
         with open(log or os.path.join(self.daemon.folder, "windows.log"), "ab") as log:
             process = subprocess.Popen(
                 words, env=self.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log, cwd=self.home,

@@ -75,7 +75,7 @@ def pages(stage):
     taker.is_faultless()
 
 
-@test("Evince, Foliate and LibreOffice open the document that the other device shows, and each is offered once, while it is open")
+@test("Evince and LibreOffice open the document that the other device shows, and each is offered once, while it is open")
 def documents(stage):
     origin, taker = devices(stage)
     for device in (origin, taker):
@@ -88,15 +88,6 @@ def documents(stage):
     # It also reports the document to the desktop, as LibreOffice does.
     origin.until("the list", lambda: os.path.exists(os.path.join(origin.data, "recently-used.xbel")))
 
-    path = os.path.join(origin.folder, "tale.epub")
-    book(path)
-    foliate = origin.start("foliate", path)
-    taker.daemon.ctl("continue", taker.offered("Foliate: tale.epub"))
-    origin.offered("Foliate: tale.epub")
-    foliate.terminate()
-    # The document that was opened before it.
-    taker.offered("Document Viewer: paper.pdf")
-
     path = os.path.join(origin.folder, "letter.odt")
     letter(path)
     origin.start("soffice", "--norestore", "--nologo", path)
@@ -107,6 +98,25 @@ def documents(stage):
     taker.until("only one offer", lambda: [each["title"] for each in taker.offers()] == ["Document Viewer: paper.pdf"])
     expect(not os.path.exists(lock(path)), "the offer has ended before the document was closed")
     window.terminate()
+    taker.until("no offer", lambda: not taker.offers())
+    origin.is_faultless()
+    taker.is_faultless()
+
+
+@test("Foliate opens the book that was read last on the other device, while it is open")
+def books(stage):
+    origin, taker = devices(stage)
+    for device in (origin, taker):
+        device.needs("foliate", optional=True)
+    paths = [os.path.join(origin.folder, name) for name in ("first.epub", "tale.epub")]
+    for number, path in enumerate(paths):
+        book(path, f"urn:x:{number}")
+    first = origin.start("foliate", paths[0])
+    taker.offered("Foliate: first.epub")
+    origin.start("foliate", paths[1])
+    taker.daemon.ctl("continue", taker.offered("Foliate: tale.epub"))
+    origin.offered("Foliate: tale.epub")
+    first.terminate()
     taker.until("no offer", lambda: not taker.offers())
     origin.is_faultless()
     taker.is_faultless()
