@@ -144,7 +144,8 @@ class Adapter:
     def offer(self, activity, path, app, name, method="Update", **fields):
         """Publishes or changes the activity of a document. `app` is the id of its program, and `name` that for display."""
         fields["title"] = f"{name[:100]}: {os.path.basename(path)}"
-        fields["userInfo"] = {"document": {"$url": Gio.File.new_for_path(path).get_uri()}, "app": app, **fields.get("userInfo", {})}
+        document = {"$url": Gio.File.new_for_path(path).get_uri()}
+        fields["userInfo"] = {"document": document, "app": app, **fields.get("userInfo", {})}
         try:
             if activity:
                 activity.update(method, **fields)

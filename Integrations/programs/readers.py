@@ -67,7 +67,8 @@ class Okular(Reader):
             path = values[0] if values else None
             if len(parts) > 1 and (not path or os.path.basename(path) not in window):
                 return self._document(parts[1:], window, done)
-            self.call(f"/{parts[0]}", "org.kde.okular", "currentPage", None, lambda page, _: done(path, page[0] if page else None))
+            self.call(f"/{parts[0]}", "org.kde.okular", "currentPage", None,
+                      lambda page, _: done(path, page[0] if page else None))
 
         if not parts:
             done(None, None)
@@ -87,7 +88,8 @@ class Zathura(Reader):
             page = values.get("pagenumber")
             done(values.get("filename", "") if replies else None, page + 1 if isinstance(page, int) else None)
 
-        self.call("/org/pwmt/zathura", "org.freedesktop.DBus.Properties", "GetAll", GLib.Variant("(s)", ("org.pwmt.zathura",)), read)
+        self.call("/org/pwmt/zathura", "org.freedesktop.DBus.Properties", "GetAll",
+                  GLib.Variant("(s)", ("org.pwmt.zathura",)), read)
 
 
 class Evince(Reader):

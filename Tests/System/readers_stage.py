@@ -22,8 +22,9 @@ def pdf(pages):
     objects = ["<</Type/Catalog/Pages 2 0 R>>", f"<</Type/Pages/Kids[{kids}]/Count {pages}>>"]
     for page in range(pages):
         text = f"BT /F 48 Tf 72 700 Td (Page {page + 1}) Tj ET"
-        font = "<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>"
-        objects.append(f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents {4 + 2 * page} 0 R/Resources<</Font<</F {font}>>>>>>")
+        font = "<</Font<</F <</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>"
+        objects.append(
+            f"<</Type/Page/Parent 2 0 R/MediaBox[0 0 595 842]/Contents {4 + 2 * page} 0 R/Resources{font}>>")
         objects.append(f"<</Length {len(text)}>>stream\n{text}\nendstream")
     data, places = b"%PDF-1.4\n", []
     for number, content in enumerate(objects, 1):
@@ -44,7 +45,8 @@ def archive(path, kind, files):
 
 def letter(path):
     office, package = "urn:oasis:names:tc:opendocument:xmlns:office:1.0", "urn:oasis:names:tc:opendocument:xmlns:manifest:1.0"
-    entries = "".join(f'<m:file-entry m:full-path="{name}" m:media-type="{kind}"/>' for name, kind in (("/", ODT), ("content.xml", "text/xml")))
+    entries = "".join(f'<m:file-entry m:full-path="{name}" m:media-type="{kind}"/>'
+                      for name, kind in (("/", ODT), ("content.xml", "text/xml")))
     archive(path, ODT, {
         "META-INF/manifest.xml": f'<m:manifest xmlns:m="{package}" m:version="1.2">{entries}</m:manifest>',
         "content.xml": f'<o:document-content xmlns:o="{office}" o:version="1.2"><o:body><o:text/></o:body></o:document-content>'})
@@ -90,7 +92,8 @@ class Device:
         os.makedirs(self.folder)
         self.bus = SessionBus(Place(stage, daemon.folder))
         self.environment = {
-            **daemon.environment, **self.bus.environment, "PATH": ":".join([*([programs] if programs else []), BIN, "/usr/bin:/bin"]),
+            **daemon.environment, **self.bus.environment,
+            "PATH": ":".join([*([programs] if programs else []), BIN, "/usr/bin:/bin"]),
             "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "1", "GDK_BACKEND": "x11", "QT_ACCESSIBILITY": "0",
             **({"DISPLAY": virtual_screen(stage)} if screen else {})}
         self.watch = daemon.follow("watch")

@@ -238,7 +238,8 @@ def readers(stage):
     # Okular is busy, for example printing.
     del reader.values["currentDocument"]
     expect(page() is None, "a page of another document")
-    for value in (secret, "https://example.org/a.pdf", "a.pdf", f"{origin.folder}/../.secret.pdf", "file:///etc/passwd", "x" * 1_000_000, ""):
+    for value in (secret, "https://example.org/a.pdf", "a.pdf", f"{origin.folder}/../.secret.pdf", "file:///etc/passwd",
+                  "x" * 1_000_000, ""):
         reader.values["currentDocument"] = text(value)
         gone = taker.daemon.ctl("continue", "--print", identifier, code=1)
         expect("ContinuationFailed" in gone.errors, f"{value[:100]}: {gone}")
@@ -286,7 +287,8 @@ def recent(stage):
     entries += [
         bookmark(origin.file("private.txt"), now, "<bookmark:private/>"),
         bookmark(origin.file("future.txt"), now + 7200), bookmark(origin.file("old.txt"), now - 9 * 3600),
-        bookmark(origin.file("download.txt"), now, program="browser"), bookmark(origin.file("unknown.txt"), now, program="sh -c id"),
+        bookmark(origin.file("download.txt"), now, program="browser"),
+        bookmark(origin.file("unknown.txt"), now, program="sh -c id"),
         bookmark(origin.file("reader.txt"), now, program="okular"), bookmark(origin.file("closed.txt"), now, program="soffice"),
         bookmark(allowed, now - 100).replace("file://", "sftp://host"), '<bookmark href="" modified="never"/>', "<bookmark/>",
         bookmark(allowed, now - 300)]
@@ -349,7 +351,7 @@ def done(records):
 
 def bookmark(path, used, extra="", program="editor"):
     moment = datetime.datetime.fromtimestamp(used, datetime.timezone.utc).isoformat().replace("+00:00", "Z")
-    return f"""<bookmark href="file://{urllib.parse.quote(os.fsencode(path))}" added="{moment}" modified="{moment}" visited="{moment}">
+    return f"""<bookmark href="file://{urllib.parse.quote(os.fsencode(path))}" added="{moment}" modified="{moment}">
 <info><metadata owner="http://freedesktop.org"><mime:mime-type type="text/plain"/>{extra}<bookmark:applications>
 <bookmark:application name="{program}" exec="&apos;{program} %u&apos;" modified="{moment}" count="1"/>
 </bookmark:applications></metadata></info></bookmark>"""
