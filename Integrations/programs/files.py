@@ -26,7 +26,7 @@ TYPES = set("""
 PROGRAMS = (b"\x7fELF", b"MZ", b"#!", b"\xef\xbb\xbf#!", b"\xca\xfe\xba\xbe", b"L\0\0\0\x01\x14\x02\0", b"[Desktop Entry]")
 # Folders whose files do not stay, or are none. Removable media are below /run/media.
 PRIVATE = ("/tmp", "/var/tmp", "/dev", "/proc", "/sys", "/run", "/var/run")
-MEDIA, FETCHED = "/run/media/", "handoff/fetched"
+MEDIA = "/run/media/"
 # The options for a page, counted from 1, of programs by the last part of their ids.
 PAGES = {"okular": ["--page", "{}"], "zathura": ["--page={}"], "evince": ["--page-index={}"]}
 MAX_PAGE = 1_000_000
@@ -61,13 +61,18 @@ def document_type(path):
     return kinds[-1] if is_document and not start.startswith(PROGRAMS) else None
 
 
+def fetched_folder():
+    """Returns the folder of copies of documents, which are deleted 14 days after their last change."""
+    return os.path.realpath(os.path.join(GLib.get_user_cache_dir(), "handoff", "fetched")) + "/"
+
+
 def offered(path):
     """Returns the path without links of a document that may be offered to other devices, otherwise None."""
     if not path.startswith("/") or "\0" in path or len(path) > 4096:
         return None
     real = os.path.realpath(path)
     # Documents that were fetched from other devices are offered like those in the home folder.
-    bases = [os.path.realpath(each) + "/" for each in (os.path.join(GLib.get_user_cache_dir(), FETCHED), os.path.expanduser("~"))]
+    bases = fetched_folder(), os.path.realpath(os.path.expanduser("~")) + "/"
     for each in (path, real):
         base = next((base for base in (*bases, MEDIA) if each.startswith(base)), "")
         folders = () if base else (*PRIVATE, tempfile.gettempdir())
@@ -137,6 +142,9 @@ def command(info, path, page):
 class Adapter:
     """An app that publishes documents of one type, and continues those of other devices."""
 
+    # Whether its programs change documents.
+    is_editing = False
+
     def __init__(self, bus, app, type):
         self.bus, self.type = bus, type
         self.app = host.attach(app, [type], on_continue=self._continue, on_event=self._event)
@@ -154,12 +162,15 @@ class Adapter:
             if method == "Update":
                 activity.become_current()
         except handoff.Refused as error:
-            host.log(f"cannot offer {path}: {error}")
+            host.log(f"cannot offer a document: {error}")
         return activity
 
     def end(self, activity):
         """Ends an activity. Devices that are fetching its document receive the rest."""
-        activity.ask("Invalidate", keepStreams=True)
+        try:
+            activity.ask("Invalidate", keepStreams=True)
+        except handoff.Refused as error:
+            host.log(str(error))
         self.app.activities = [each for each in self.app.activities if each is not activity]
 
     def _event(self, event):
@@ -180,6 +191,12 @@ class Adapter:
             if error:
                 host.report(self.bus, f"Cannot open {handoff.visible(name)}", error)
 
+        def started(error):
+            failed(error)
+            if not error and self.is_editing and os.path.realpath(path).startswith(fetched_folder()):
+                # Otherwise its changes would be lost.
+                host.report(self.bus, f"{handoff.visible(name)} is a copy", "Save it under another name to keep your changes.")
+
         def typed(kind):
             info = kind and chosen(app, kind)
             if not kind:
@@ -187,6 +204,6 @@ class Adapter:
             elif not info:
                 failed(f"No program opens files of the type {kind}.")
             else:
-                host.start(self.bus, id_of(info), command(info, path, page), failed)
+                host.start(self.bus, id_of(info), command(info, path, page), started)
 
         failed(error) if error else background(lambda: document_type(path), typed)

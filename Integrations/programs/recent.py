@@ -119,6 +119,8 @@ def latest(path):
 
 
 class Recent(files.Adapter):
+    is_editing = True
+
     def __init__(self, bus, readers):
         super().__init__(bus, APP, TYPE)
         self.readers, self.activity, self.offered, self.lock = readers, None, (), None

@@ -143,11 +143,11 @@ def hostile(stage):
     origin = Device(stage, daemons[0], screen=False)
     default = "/usr/share/applications/okularApplication_pdf.desktop"
 
-    def continued(path, title="a", fields=(), url=None, code=0):
+    def continued(path, title="a", fields=(), url=None, code=0, kind="reading"):
         """Continues a document. Returns the words of the program that is started, and the notifications."""
         document = {"$url": url or pathlib.Path(path).as_uri()} if url != 5 else 5
         info = {"document": document, **dict(fields)}
-        publish = daemons[0].publish("dev.handoff1.reading", "--title", title, "--user-info", json.dumps(info))
+        publish = daemons[0].publish(f"dev.handoff1.{kind}", "--title", title, "--user-info", json.dumps(info))
         taker.until("the offer", lambda: publish.id in [each["id"] for each in taker.offers()])
         before = len(os.listdir(records)), len(server.seen)
         taker.daemon.ctl("continue", publish.id, code=code)
@@ -193,6 +193,8 @@ def hostile(stage):
                 "handoff-document:git/x/--help", "handoff-document:name/a?fetch=7"):
         words, shown = continued(path, url=url)
         expect(not words and shown[0]["summary"] == "Cannot open a", f"{url}: {words} {shown}")
+    continued(origin.file("copy.pdf", pdf(1)), title="a\u202e", kind="document")
+    taker.until("the notification", lambda: [each for each in server.seen if each["summary"] == "a\\u{202E} is a copy"])
     for url in ("https://example.org/a.pdf", "javascript:alert(1)", "--help", "/etc/passwd", 5):
         continued(path, url=url, code=1)
     taker.is_faultless()
