@@ -38,7 +38,8 @@ SETTINGS = """
     usr/share/handoff-settings/handoff_settings/values.py usr/share/handoff-settings/handoff_settings/varlink.py
     usr/share/handoff-settings/handoff.py
     usr/lib/handoff/handoff-search usr/share/dbus-1/services/dev.handoff1.Search.service
-    usr/lib/handoff/handoff-programs usr/lib/systemd/user/handoff-programs.service
+    usr/lib/handoff/handoff-programs usr/lib/systemd/user/handoff-programs.path
+    usr/lib/systemd/user/handoff-programs.service
     usr/share/handoff-settings/programs/fetching.py
     usr/share/handoff-settings/programs/host.py usr/share/handoff-settings/programs/mpris.py
     usr/share/handoff-settings/programs/opening.py usr/share/handoff-settings/programs/players.py

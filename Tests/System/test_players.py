@@ -225,7 +225,12 @@ def choice(stage):
     simulated(desk, "silent", Metadata="{'xesam:title': <'no address'>}")
     desk.do("set", "second", {"PlaybackStatus": "'Playing'"})
     desk.do("leave", "silent")
-    offer = laptop.offered("two")
+    desk.daemon.ctl("withdraw", laptop.offered("two")["id"])
+    laptop.none_offered()
+    desk.do("set", "second", {"Metadata": metadata(title="next")})
+    desk.do("set", "second", {"PlaybackStatus": "'Paused'"})
+    desk.do("set", "second", {"PlaybackStatus": "'Playing'"})
+    offer = laptop.offered("artist – next")
     desk.do("leave", "second")
     laptop.none_offered()
     state = laptop.daemon.ctl("continue", "--print", offer["id"], code=None)
@@ -375,7 +380,7 @@ def kinds(stage):
     continued(desk, laptop, laptop.offered("next.wav"))
 
 
-@test("the service starts only with an account, and its players run outside of its restrictions")
+@test("the service starts when there is an account, and its players run outside of its restrictions")
 def unit(stage):
     desk, _ = devices(stage)
     manager = UserManager(stage)
@@ -384,7 +389,9 @@ def unit(stage):
     with open(os.path.join(ROOT, "systemd", unit)) as file:
         text = file.read()
     text = re.sub("(?m)^ExecStart=.*", f"Environment=HANDOFF_SOCKET={laptop.socket} PATH={BIN}:/usr/bin\nExecStart={PROGRAMS}", text)
-    for name, content in ((f"systemd/user/{unit}", text), (".config/mpv/mpv.conf", "vo=null\nao=null\n")):
+    with open(os.path.join(ROOT, "systemd", "handoff-programs.path")) as file:
+        path = file.read()
+    for name, content in ((f"systemd/user/{unit}", text), ("systemd/user/handoff-programs.path", path), (".config/mpv/mpv.conf", "vo=null\nao=null\n")):
         os.makedirs(os.path.dirname(os.path.join(home, name)), exist_ok=True)
         with open(os.path.join(home, name), "w") as file:
             file.write(content)
@@ -393,11 +400,13 @@ def unit(stage):
     def state(name):
         return manager.call("show", "--property=ActiveState", "--value", name).output.strip()
 
-    expect(manager.call("start", unit).code == 0 and state(unit) == "inactive", f"without an account: {state(unit)}")
-    os.makedirs(os.path.join(home, ".config", "handoff", "state"))
-    with open(os.path.join(home, ".config", "handoff", "state", "account"), "w"):
-        pass
-    expect(manager.call("start", unit).code == 0, manager.call("status", unit).output)
+    started = manager.call("start", unit, "handoff-programs.path")
+    expect(started.code == 0 and state(unit) == "inactive", f"without an account: {state(unit)} {started}")
+    # systemd changed the folder of %S in version 254.
+    for folder in (".config", ".local/state"):
+        os.makedirs(os.path.join(home, folder, "handoff", "state"))
+        with open(os.path.join(home, folder, "handoff", "state", "account"), "w"):
+            pass
     until("the adapter", lambda: any(each["id"] == "dev.handoff1.players" and each["running"] for each in laptop.ctl("apps").lines))
     address = serve(stage, sound(os.path.join(desk.home, "Music", "unit.wav")))
     publisher = desk.daemon.publish(TYPE, "--user-info", json.dumps({"player": "mpv", "url": address}))

@@ -62,7 +62,7 @@ def verify(stage):
     folder = copies(stage)
     os.environ.setdefault("XDG_RUNTIME_DIR", stage.folder)
     for words in (["--user", "handoffd.service", "handoffd.socket", "handoff-desktop.service", "handoff-desktop.socket",
-                   "handoff-deliver.service", "handoff-programs.service"],
+                   "handoff-deliver.service", "handoff-programs.service", "handoff-programs.path"],
                   ["--system", "handoffd@alice.service"]):
         done = analyze("verify", "--man=no", words[0], *(os.path.join(folder, name) for name in words[1:]))
         ours = [line for line in (done.stdout + done.stderr).splitlines() if "handoff" in line]
