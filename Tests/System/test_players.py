@@ -33,8 +33,10 @@ def position(state):
     return state["Position"] / 1e6
 
 
-def continued(origin, taker, offer, player="mpv"):
+def continued(origin, taker, offer, player="mpv", at=0):
     """Continues an offer that plays. Returns the states of both players, which must be at the same second."""
+    # mpv reports the beginning until it has opened a file.
+    until("the start", lambda: position(origin.state(player)) >= at)
     began = time.monotonic()
     taker.daemon.ctl("continue", offer["id"])
     here = origin.playing(player, status="Paused")
@@ -70,7 +72,7 @@ def mpv(stage):
     desk, laptop = devices(stage)
     path = sound(os.path.join(desk.home, "Music", "first & é.wav"))
     desk.play("mpv", "--no-terminal", "--start=100", path)
-    _, there = continued(desk, laptop, laptop.offered("first & é.wav"))
+    _, there = continued(desk, laptop, laptop.offered("first & é.wav"), at=100)
     expect(laptop.home in there["Metadata"]["xesam:url"], f"not a copy: {there}")
     laptop.none_offered()
     laptop.seek("mpv", 200)
@@ -317,10 +319,14 @@ def hostile_state(stage):
     desk, laptop = devices(stage)
     simulated(laptop, PlaybackStatus="'Stopped'", Metadata="@a{sv} {}")
 
-    def play(state, title="media", code=0):
+    def play(state, title="media", code=0, until_failed=None):
         publisher = desk.daemon.publish(TYPE, "--title", title, "--user-info", json.dumps({"player": "sim", **state}))
         until("the offer", lambda: any(each["id"] == publisher.id for each in laptop.offers()))
         done = laptop.daemon.ctl("continue", publisher.id, code=None)
+        if until_failed:
+            laptop.server.wait(lambda server: any(
+                each["summary"].startswith("Cannot play") and until_failed in each["summary"] for each in server.notified()),
+                f"the failure of {until_failed}")
         publisher.process.terminate()
         expect((done.code == 0) == (code == 0), f"{state}: {done}")
 
@@ -342,8 +348,7 @@ def hostile_state(stage):
         if name != "film.mp4":
             with open(path, "w") as file:
                 file.write("file:///etc/passwd\n")
-        play({"url": {"$url": f"file://{path}"}}, title=f"\u202e<b>{name}")
-        laptop.server.wait(lambda server: any(name in each["summary"] for each in server.notified()), f"the failure of {name}")
+        play({"url": {"$url": f"file://{path}"}}, title=f"\u202e<b>{name}", until_failed=name)
     shown = laptop.server.notified()[-1]
     expect("\u202e" not in shown["summary"] and "<b>" not in shown["body"], f"{shown}")
     expect(len(laptop.do("calls", "sim")) == before, "a document was opened that is not there")
@@ -377,7 +382,7 @@ def kinds(stage):
     # That player is still waited for, as it is not on the bus, while a file is fetched and another player has one.
     simulated(laptop, PlaybackStatus="'Stopped'", Metadata=metadata("file:///other.wav"))
     desk.play("mpv", "--no-terminal", "--start=70", sound(os.path.join(desk.home, "Music", "next.wav"), rate=96_000))
-    continued(desk, laptop, laptop.offered("next.wav"))
+    continued(desk, laptop, laptop.offered("next.wav"), at=70)
 
 
 @test("the service starts when there is an account, and its players run outside of its restrictions")
