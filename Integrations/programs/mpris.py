@@ -83,7 +83,7 @@ class Player:
         self.stem = name[len(PREFIX):].split(".")[0]
         self.values, self.entry, self.identity, self.turn = {}, "", "", 0
         self._position, self._moment = 0.0, time.monotonic()
-        # Signals of this player only: others change more often, and wake everyone who listens.
+        # Only signals of this player. Those of other players, such as browsers, are frequent.
         self._subscription = bus.signal_subscribe(
             owner, PROPERTIES, "PropertiesChanged", PATH, PLAYER, Gio.DBusSignalFlags.NONE, self._signalled)
         self.call(PROPERTIES, "GetAll", GLib.Variant("(s)", (ROOT,)), self._described)

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 import time
 import urllib.parse
 
@@ -21,7 +22,7 @@ NOT_MEDIA = "not a file with sound or video"
 
 
 class Request:
-    """What to play, from the state of an activity. Raises `ValueError` unless all of it can be used."""
+    """The media to play, from the state of an activity. Raises `ValueError` if its address cannot be used."""
 
     def __init__(self, content, continuation):
         info = content.get("userInfo") or {}
@@ -34,7 +35,7 @@ class Request:
         self.rate = real(info.get("rate"), 0.1, 10, 1.0)
         self.is_playing = info.get("playing") is not False
         kind = info.get("player")
-        self.kind = kind if isinstance(kind, str) and kind.isascii() and kind.replace("-", "").replace(".", "").isalnum() else ""
+        self.kind = kind if isinstance(kind, str) and re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,254}", kind) else ""
         tracks = info.get("tracks")
         tracks = [self.checked(each) for each in (tracks if isinstance(tracks, list) else [])[:MAX_TRACKS]]
         self.tracks = [each for each in tracks if each]
@@ -136,10 +137,9 @@ class Opening:
         running[0].call(PLAYER, "OpenUri", GLib.Variant("(s)", (self._address(running[0].stem),)), opened)
 
     def _address(self, player):
-        """Returns the URL to open. mpv waits at the end of a part until more has arrived."""
-        request = self.request
-        is_waited_for = request.is_partial and player == "mpv"
-        return f"appending://{GLib.filename_from_uri(request.uri)[0]}" if is_waited_for else request.uri
+        """Returns the URL to open. With `appending:`, mpv waits at the end of a part until more has arrived."""
+        uri = self.request.uri
+        return f"appending://{GLib.filename_from_uri(uri)[0]}" if self.request.is_partial and player == "mpv" else uri
 
     def _start(self):
         request = self.request
@@ -223,18 +223,17 @@ class Opening:
             return
         request.last = None
 
-        def located(uri, _error):
-            if not uri:
-                self.queue = None
-                return
-            request.last = uri
-            player.call(PROPERTIES, "Get", GLib.Variant("(ss)", (TRACKS, "Tracks")), lambda *words: listed(uri, *words))
-
-        def listed(uri, values, _error):
+        def listed(values, _error):
             tracks = values[0] if values and isinstance(values[0], list) else []
-            if not tracks:
-                self.queue = None
-                return
-            player.call(TRACKS, "AddTrack", GLib.Variant("(sob)", (uri, tracks[-1], False)))
+            if tracks and is_current():
+                self._locate(request.tracks.pop(0), request.continuation, lambda uri, _: located(uri, tracks[-1]))
 
-        self._locate(request.tracks.pop(0), request.continuation, located)
+        def located(uri, last):
+            if uri and is_current():
+                request.last = uri
+                player.call(TRACKS, "AddTrack", GLib.Variant("(sob)", (uri, last, False)))
+
+        def is_current():
+            return self.queue and self.queue[0] is request
+
+        player.call(PROPERTIES, "Get", GLib.Variant("(ss)", (TRACKS, "Tracks")), listed)

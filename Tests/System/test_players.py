@@ -333,7 +333,7 @@ def hostile_state(stage):
     for value in REFUSED:
         play({"url": value}, code=1)
     expect(laptop.do("calls", "sim") == [], f"something was opened: {laptop.do('calls', 'sim')}")
-    # What cannot be used is replaced by its default.
+    # Invalid values are replaced by their defaults.
     for fields in ({"position": -1}, {"position": 1e300}, {"position": "9"}, {"position": True}, {"position": {"$double": "nan"}},
                    {"position": {"$double": "inf"}}, {"rate": 0}, {"rate": -3.0}, {"rate": 1e9}, {"rate": [1]}, {"playing": "no"},
                    {"tracks": "x"}, {"tracks": [REFUSED[0], 7, None, "javascript:x"] * 1000}, {"app": 7}):
@@ -379,7 +379,7 @@ def kinds(stage):
     laptop.daemon.ctl("continue", publisher.id)
     until("the player", lambda: os.path.exists(f"{trace}.tape-deck") and open(f"{trace}.tape-deck").read() == address + "\n")
     publisher.process.terminate()
-    # That player is still waited for, as it is not on the bus, while a file is fetched and another player has one.
+    # The adapter still expects that player on the bus, while it fetches a file and another player has one.
     simulated(laptop, PlaybackStatus="'Stopped'", Metadata=metadata("file:///other.wav"))
     desk.play("mpv", "--no-terminal", "--start=70", sound(os.path.join(desk.home, "Music", "next.wav"), rate=96_000))
     continued(desk, laptop, laptop.offered("next.wav"), at=70)
