@@ -48,7 +48,8 @@ class Request:
     def checked(value):
         """Returns the URL of a document, or the address of a stream. Anything else is None."""
         url = value.get("$url") if isinstance(value, dict) else value
-        return url if isinstance(url, str) and (is_stream(url) or url.startswith("handoff-document:") and len(url) < 8192) else None
+        is_text = isinstance(url, str) and len(url) < 8192
+        return url if is_text and (is_stream(url) or url.startswith("handoff-document:")) else None
 
 
 def is_usable(path):
@@ -150,8 +151,8 @@ class Opening:
         if name == "mpv":
             # The position applies to this file only, and not to others that are opened there later.
             words = ["mpv", "--player-operation-mode=pseudo-gui", f"--speed={request.rate:.3f}",
-                     f"--pause={'no' if request.is_playing else 'yes'}", "--{", f"--start={request.position:.3f}", self._address("mpv"),
-                     "--}"]
+                     f"--pause={'no' if request.is_playing else 'yes'}",
+                     "--{", f"--start={request.position:.3f}", self._address("mpv"), "--}"]
         elif name == "vlc":
             words = ["vlc", f"--rate={request.rate:.3f}", *([] if request.is_playing else ["--start-paused"]), request.uri,
                      f":start-time={request.position:.3f}"]

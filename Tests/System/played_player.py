@@ -67,8 +67,9 @@ class SimulatedPlayer:
             return invocation.return_dbus_error("org.freedesktop.DBus.Error.UnknownProperty", "no such property")
         invocation.return_value(None)
         if method == "OpenUri":
-            metadata = {"xesam:url": GLib.Variant("s", words[0]), "mpris:trackid": GLib.Variant("o", "/track/1")}
-            self.set({"PlaybackStatus": "'Playing'", "Metadata": GLib.Variant("a{sv}", metadata).print_(True), "Position": "int64 0"})
+            url = GLib.Variant("s", words[0]).print_(True)
+            metadata = f"{{'xesam:url': <{url}>, 'mpris:trackid': <objectpath '/track/1'>}}"
+            self.set({"PlaybackStatus": "'Playing'", "Metadata": metadata, "Position": "int64 0"})
         elif method == "SetPosition":
             self.values["Position"] = GLib.Variant("x", words[1])
         elif method in ("Play", "Pause"):

@@ -29,6 +29,11 @@ def sound(path, seconds=300, rate=2000):
     return path
 
 
+def is_attached(daemon):
+    """Returns whether the adapter of players is attached to a daemon."""
+    return any(app["id"] == "dev.handoff1.players" and app["running"] for app in daemon.ctl("apps").lines)
+
+
 class Desktop(Stage):
     """The folder of the bus of one device."""
 
@@ -79,8 +84,7 @@ class Device:
             self.adapters = subprocess.Popen([PYTHON, PROGRAMS, "players"], env=self.environment, stdin=subprocess.DEVNULL,
                                              stdout=log, stderr=log)
         self.stage.processes.append(self.adapters)
-        until(f"the adapters of {self.name}", lambda: any(
-            app["id"] == "dev.handoff1.players" and app["running"] for app in self.daemon.ctl("apps").lines))
+        until(f"the adapters of {self.name}", lambda: is_attached(self.daemon))
 
     def play(self, *words):
         """Starts a player. It ends with the test, or by `quit`."""
@@ -105,9 +109,13 @@ class Device:
         return until(f"{player} on {self.name} ({status})", found)
 
     def seek(self, player, seconds):
-        track = self.state(player)["Metadata"]["mpris:trackid"]
-        until("the position", lambda: self.do("call", player, "SetPosition", f"(objectpath '{track}', int64 {seconds}000000)") is not None
-              and abs(self.state(player)["Position"] / 1e6 - seconds) < 1)
+        arguments = f"(objectpath '{self.state(player)['Metadata']['mpris:trackid']}', int64 {seconds}000000)"
+
+        def is_there():
+            # It has no effect while the player opens a file.
+            self.do("call", player, "SetPosition", arguments)
+            return abs(self.state(player)["Position"] / 1e6 - seconds) < 1
+        until("the position", is_there)
 
     def offers(self):
         return [each for each in self.daemon.ctl("list").lines if each["type"] == TYPE]

@@ -16,7 +16,7 @@ import time
 
 from browsers import until
 from harness import BIN, ROOT, Skip, expect, main, run, test
-from players import PROGRAMS, PYTHON, TYPE, devices, sound
+from players import PROGRAMS, PYTHON, TYPE, devices, is_attached, sound
 from user_manager import UserManager
 
 # Seconds by which the positions on both devices may differ.
@@ -94,7 +94,8 @@ def vlc(stage):
 
     for name in names[2:]:
         # Tracks of VLC does not contain it until it plays.
-        added = until("another track", lambda: (found := laptop.do("added")) and found[-1].endswith(name.replace(" ", "%20")) and found)
+        end = name.replace(" ", "%20")
+        added = until("another track", lambda: (found := laptop.do("added")) and found[-1].endswith(end) and found)
         laptop.do("call", "vlc", "Next")
         laptop.playing("vlc", added[-1])
     desk.offered(names[3])
@@ -164,7 +165,8 @@ def indexed(stage):
             ("first.mp4", start + box(b"free", 8) + box(b"moov", 500) + box(b"mdat", 100), True),
             ("last.mp4", start + box(b"mdat", 5000), False), ("wide.mov", start + box(b"mdat", 5000, wide=True), False),
             ("wide.m4v", start + box(b"free", 9, wide=True) + box(b"moov", 100, wide=True) + b"rest", True),
-            ("part.mp4", start + box(b"moov", 500)[:100], False), ("short.m4a", b"\0\0\0", False), ("zero.mp4", bytes(100), False),
+            ("part.mp4", start + box(b"moov", 500)[:100], False),
+            ("short.m4a", b"\0\0\0", False), ("zero.mp4", bytes(100), False),
             ("loop.mp4", box(b"free", 0) * 100, False), ("film.avi", bytes(100), False), ("film.mkv", bytes(100), True)):
         path = os.path.join(stage.folder, name)
         with open(path, "wb") as file:
@@ -289,8 +291,9 @@ def hostile_player(stage):
                        "('other', @a{sv} {}, @as [])"):
         desk.do("signal", "sim", parameters)
     desk.do("set", "sim", {"PlaybackStatus": "'Playing'", "Rate": "double -5", "Position": "int64 -7"})
-    for url in ("file:///etc/passwd", "file:///nonexistent.wav", "file://host/a.wav", "javascript:alert(1)", "data:,x", "--script=x",
-                "http://", "http://127.0.0.1/a.mp3", "http://localhost:8096/", "http://a b/", "http://a/\u202e", "http://" + LONG, "memory://x", "edl:///etc/passwd", "rtsp:x", ""):
+    for url in ("file:///etc/passwd", "file:///nonexistent.wav", "file://host/a.wav", "javascript:alert(1)", "data:,x",
+                "--script=x", "http://", "http://127.0.0.1/a.mp3", "http://localhost:8096/", "http://a b/", "http://a/\u202e",
+                "http://" + LONG, "memory://x", "edl:///etc/passwd", "rtsp:x", ""):
         desk.do("set", "sim", {"Metadata": metadata(url)})
         laptop.none_offered()
         desk.do("set", "sim", {"Metadata": metadata(STREAM)})
@@ -306,11 +309,11 @@ def hostile_player(stage):
 
 REFUSED = (
     "file:///etc/passwd", "/etc/passwd", "--script=/tmp/x.lua", "javascript:alert(1)", "data:text/html,x", "http://", "http:///x",
-    "http://-x/", "https://a b", "http://a/\n", "http://a/\x1b", "http://a/\u202e", "HTTP://EXAMPLE.ORG/", "rtsp://", "http://" + "a" * 3000,
-    "memory://x", "edl:///etc/passwd", "lavf://file:/etc/passwd", "appending:///etc/passwd", "ftp://a/b", "smb://a/b", "",
-    "http://localhost/", "http://x.localhost./", "http://127.1/", "http://2130706433/", "http://0x7f.1/", "http://[::1]/", "http://0/",
-    "http://[::ffff:127.0.0.1]/", "http://[::]/", "http://[x]/", "http://a:99999/", "rtsp://user@localhost/", "http://[::1%25lo]/",
-    "handoff-document:" + "x" * 10_000, 7, None, [], {"$data": "aGVsbG8="},
+    "http://-x/", "https://a b", "http://a/\n", "http://a/\x1b", "http://a/\u202e", "HTTP://EXAMPLE.ORG/", "rtsp://",
+    "http://" + "a" * 3000, "memory://x", "edl:///etc/passwd", "lavf://file:/etc/passwd", "appending:///etc/passwd", "ftp://a/b",
+    "smb://a/b", "", "http://localhost/", "http://x.localhost./", "http://127.1/", "http://2130706433/", "http://0x7f.1/",
+    "http://[::1]/", "http://0/", "http://[::ffff:127.0.0.1]/", "http://[::]/", "http://[x]/", "http://a:99999/",
+    "rtsp://user@localhost/", "http://[::1%25lo]/", "handoff-document:" + "x" * 10_000, 7, None, [], {"$data": "aGVsbG8="},
 )
 
 
@@ -393,10 +396,12 @@ def unit(stage):
     stage.join(desk.daemon, laptop)
     with open(os.path.join(ROOT, "systemd", unit)) as file:
         text = file.read()
-    text = re.sub("(?m)^ExecStart=.*", f"Environment=HANDOFF_SOCKET={laptop.socket} PATH={BIN}:/usr/bin\nExecStart={PROGRAMS}", text)
+    variables = f"HANDOFF_SOCKET={laptop.socket} PATH={BIN}:/usr/bin"
+    text = re.sub("(?m)^ExecStart=.*", f"Environment={variables}\nExecStart={PROGRAMS}", text)
     with open(os.path.join(ROOT, "systemd", "handoff-programs.path")) as file:
         path = file.read()
-    for name, content in ((f"systemd/user/{unit}", text), ("systemd/user/handoff-programs.path", path), (".config/mpv/mpv.conf", "vo=null\nao=null\n")):
+    for name, content in ((f"systemd/user/{unit}", text), ("systemd/user/handoff-programs.path", path),
+                          (".config/mpv/mpv.conf", "vo=null\nao=null\n")):
         os.makedirs(os.path.dirname(os.path.join(home, name)), exist_ok=True)
         with open(os.path.join(home, name), "w") as file:
             file.write(content)
@@ -412,7 +417,7 @@ def unit(stage):
         os.makedirs(os.path.join(home, folder, "handoff", "state"))
         with open(os.path.join(home, folder, "handoff", "state", "account"), "w"):
             pass
-    until("the adapter", lambda: any(each["id"] == "dev.handoff1.players" and each["running"] for each in laptop.ctl("apps").lines))
+    until("the adapter", lambda: is_attached(laptop))
     address = serve(stage, sound(os.path.join(desk.home, "Music", "unit.wav")))
     publisher = desk.daemon.publish(TYPE, "--user-info", json.dumps({"player": "mpv", "url": address}))
     until("the offer", lambda: any(each["id"] == publisher.id for each in laptop.ctl("list").lines))
