@@ -30,6 +30,8 @@ MEDIA = "/run/media/"
 # The options for a page, counted from 1, of programs by the last part of their ids.
 PAGES = {"okular": ["--page", "{}"], "zathura": ["--page={}"], "evince": ["--page-index={}"]}
 MAX_PAGE = 1_000_000
+# Executables of desktop entries that start another program, as that of Emacs does with a shell.
+WRAPPERS = {"bash", "env", "flatpak", "gjs", "java", "perl", "python3", "sh", "snap"}
 
 
 def background(work, done):
@@ -108,8 +110,8 @@ def id_of(info):
 
 def names_of(info):
     """Returns the names by which a program may be known: of its executable, its desktop entry, and the last part of that."""
-    id = id_of(info)
-    return {os.path.basename(info.get_executable() or id), id, id.rpartition(".")[2].lower()}
+    id, executable = id_of(info), os.path.basename(info.get_executable() or "")
+    return {id, id.rpartition(".")[2].lower(), id if executable in WRAPPERS else executable} - {""}
 
 
 def chosen(app, kind):

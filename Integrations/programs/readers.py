@@ -31,12 +31,14 @@ class Reader:
         self.readers, self.bus_name, self.activity = readers, bus_name, None
         # The path that the program has reported, and that of the document that is offered.
         self.path = self.document = None
+        # Whether it has shown no document when it was read last, and whether it is read again because of that.
+        self.is_empty, self.is_awaited = True, False
 
     def call(self, path, interface, method, arguments, done):
         host.call(self.readers.bus, self.bus_name, path, interface, method, arguments, done, TIMEOUT)
 
     def state(self, done):
-        """Passes the path of the document, None without a reply, and its page, from 1, or None."""
+        """Passes the path of the document, empty without one, None without a reply; and its page, from 1, or None."""
         raise NotImplementedError
 
     def end(self):
@@ -98,7 +100,7 @@ class Evince(Reader):
     id, loaded, watch = "org.gnome.Evince", None, 0
 
     def state(self, done):
-        done(self.loaded, None)
+        done(self.loaded or "", None)
 
     def close(self):
         super().close()
@@ -127,11 +129,11 @@ class Foliate(Reader):
     def _latest(folder):
         books = [each for each in os.scandir(folder) if each.name.endswith(".json") and each.is_file()]
         if not books:
-            return None
+            return ""
         latest = max(books, key=lambda each: each.stat().st_mtime).name
         with open(os.path.join(folder, "library", "uri-store.json"), "rb") as file:
             uris = dict(json.loads(file.read(1 << 24))["uris"])
-        return files.path_of(uris.get(urllib.parse.unquote(latest[:-5])) or "")
+        return files.path_of(uris.get(urllib.parse.unquote(latest[:-5])) or "") or ""
 
 
 class Readers(files.Adapter):
@@ -178,14 +180,18 @@ class Readers(files.Adapter):
         kind = next((each for each in (Okular, Zathura, Foliate) if re.fullmatch(each.pattern, name)), None)
         if kind and name not in self.open and len(self.open) < MAX_OPEN:
             self.open[name] = kind(self, name)
-            self._attempt(self.open[name], ATTEMPTS)
+            self._await(self.open[name])
 
-    def _attempt(self, reader, attempts):
+    def _await(self, reader, attempts=ATTEMPTS):
+        """Reads a program until it has a document: while it starts, and while it loads another one."""
         def attempt():
-            if self.open.get(reader.bus_name) is reader and not reader.path:
-                self.read(reader)
-                self._attempt(reader, attempts[1:])
+            if reader.is_empty and self.open.get(reader.bus_name) is reader:
+                self.read(reader, is_last=len(attempts) == 1)
+                self._await(reader, attempts[1:])
+            else:
+                reader.is_awaited = False
 
+        reader.is_awaited = bool(attempts)
         if attempts:
             GLib.timeout_add(attempts[0], lambda: attempt() and False)
 
@@ -216,10 +222,16 @@ class Readers(files.Adapter):
         if activities:
             activities[-1].become_current()
 
-    def read(self, reader, method="Update"):
+    def read(self, reader, method="Update", is_last=False):
         """Offers the document of a program, if it has another one. With another method, also if it has the same one."""
         def got(path, page):
-            if not isinstance(path, str) or path == reader.path:  # Without a reply, the document is still that.
+            if isinstance(path, str):
+                reader.is_empty = not path
+            # Without a reply, or while it loads a document, the one before is offered.
+            is_between = path == "" and reader.document and not is_last
+            if is_between and not reader.is_awaited:
+                self._await(reader)
+            if not isinstance(path, str) or path == reader.path or is_between:
                 return method == "Update" or offer(reader.path, reader.document, page)
             files.background(lambda: files.offered(path.removeprefix("file://")), lambda real: offer(path, real, page))
 

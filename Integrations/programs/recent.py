@@ -81,7 +81,7 @@ def executable(command):
 def installed(document, kind):
     """Returns the desktop entry of the program that used a document, if it opens this type."""
     def file(name):
-        path = GLib.find_program_in_path(name) if name else None
+        path = GLib.find_program_in_path(name) if name and os.path.basename(name) not in files.WRAPPERS else None
         return path and os.path.realpath(path)
 
     program = file(document.program)

@@ -114,6 +114,11 @@ class Device:
             file.write(f"[Desktop Entry]\nType=Application\nName=The {id}\nExec={command}\nMimeType={kind};\n{extra}\n")
         run(["update-desktop-database", folder], self.environment)
 
+    def setting(self, name, text):
+        os.makedirs(os.path.join(self.home, ".config"), exist_ok=True)
+        with open(os.path.join(self.home, ".config", name), "w") as file:
+            file.write(text)
+
     def evince_daemon(self):
         """Lets the bus start the program by which processes of Evince find each other."""
         name = "org.gnome.evince.Daemon.service"
@@ -133,7 +138,7 @@ class Device:
         self.stage.processes.append(process)
         return process
 
-    def until(self, what, condition, within=30):
+    def until(self, what, condition, within=60):
         return until(what, condition, within)
 
     def file(self, name, content=b"text\n"):

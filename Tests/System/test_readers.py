@@ -36,10 +36,12 @@ def zathura(device):
     return [(os.path.basename(match[1]), int(match[2])) for match in found if match]
 
 
-@test("Okular and zathura open at the page that the other device shows when it is continued, and the offer ends with the window")
+@test("Okular and zathura open at the page that the other device shows when it is continued, and the offer ends with the window",
+      limit=150)
 def pages(stage):
     origin, taker = devices(stage)
-    path = origin.file("a book.pdf", pdf(30))
+    path, other = origin.file("a book.pdf", pdf(30)), origin.file("two.pdf", pdf(9))
+    origin.setting("okularpartrc", "[General]\nShellOpenFileInTabs=true\n")
     window = origin.start("okular", path)
     identifier = taker.offered("Okular: a book.pdf")
     # After the offer: the page is read when the document is continued.
@@ -52,10 +54,16 @@ def pages(stage):
     okular(origin, "goToPage", "30")
     taker.daemon.ctl("continue", identifier)
     taker.until("page 30", lambda: "(uint32 30,)" in okular(taker, "currentPage"))
+    # Another tab of the same window, which Okular does not announce.
+    (name,) = origin.names(OKULAR)
+    origin.call(name, "/okularshell", "org.kde.okular.openDocument", pathlib.Path(other).as_uri())
+    origin.until("two tabs", lambda: origin.call(name, "/okular2", "org.kde.okular.currentDocument") == f"('{other}',)")
+    origin.call(name, "/okular2", "org.kde.okular.goToPage", "4")
+    taker.daemon.ctl("continue", identifier)
+    taker.until("the other document", lambda: "(uint32 4,)" in okular(taker, "currentPage"))
     window.terminate()
     taker.until("no offer", lambda: not taker.offers())
 
-    other = origin.file("two.pdf", pdf(9))
     window = origin.start("zathura", path)
     identifier = taker.offered("Zathura: a book.pdf")
     (name,) = origin.names(ZATHURA)
@@ -64,6 +72,7 @@ def pages(stage):
     taker.until("page 7", lambda: ("a book.pdf", 6) in zathura(taker))
     # Another document in the same window, which zathura does not announce.
     origin.call(name, "/org/pwmt/zathura", "org.pwmt.zathura.OpenDocument", other, "", "3")
+    origin.until("the other document", lambda: ("two.pdf", 3) in zathura(origin))
     taker.daemon.ctl("continue", identifier)
     taker.until("the other document", lambda: ("two.pdf", 3) in zathura(taker))
     taker.offered("Zathura: two.pdf")
@@ -76,7 +85,8 @@ def pages(stage):
     taker.is_faultless()
 
 
-@test("Evince and LibreOffice open the document that the other device shows, and each is offered once, while it is open")
+@test("Evince and LibreOffice open the document that the other device shows, and each is offered once, while it is open",
+      limit=150)
 def documents(stage):
     origin, taker = devices(stage)
     for device in (origin, taker):
@@ -86,8 +96,12 @@ def documents(stage):
     identifier = taker.offered("Document Viewer: paper.pdf")
     taker.daemon.ctl("continue", identifier)
     origin.offered("Document Viewer: paper.pdf")
-    # It also reports the document to the desktop, as LibreOffice does.
+    # It also reports the document to the desktop, as LibreOffice does. The service finds it by that when it is started later.
     origin.until("the list", lambda: os.path.exists(os.path.join(origin.data, "recently-used.xbel")))
+    origin.programs.terminate()
+    taker.until("no offer", lambda: not taker.offers())
+    origin.service()
+    taker.offered("Document Viewer: paper.pdf")
 
     path = os.path.join(origin.folder, "letter.odt")
     letter(path)
@@ -136,9 +150,7 @@ def hostile(stage):
     server = NotificationServer(taker.bus)
     taker.entry("evil", "evil %f", "application/x-evil")
     taker.entry("reader", "evil --read %f", "application/pdf")
-    os.mkdir(os.path.join(taker.home, ".config"))
-    with open(os.path.join(taker.home, ".config", "mimeapps.list"), "w") as file:
-        file.write("[Default Applications]\napplication/pdf=okularApplication_pdf.desktop\n")
+    taker.setting("mimeapps.list", "[Default Applications]\napplication/pdf=okularApplication_pdf.desktop\n")
     taker.service()
     origin = Device(stage, daemons[0], screen=False)
     default = "/usr/share/applications/okularApplication_pdf.desktop"
@@ -241,7 +253,7 @@ def readers(stage):
     del reader.values["currentDocument"]
     expect(page() is None, "a page of another document")
     for value in (secret, "https://example.org/a.pdf", "a.pdf", f"{origin.folder}/../.secret.pdf", "file:///etc/passwd",
-                  "x" * 1_000_000, ""):
+                  "x" * 1_000_000):
         reader.values["currentDocument"] = text(value)
         gone = taker.daemon.ctl("continue", "--print", identifier, code=1)
         expect("ContinuationFailed" in gone.errors, f"{value[:100]}: {gone}")
@@ -249,6 +261,10 @@ def readers(stage):
         reader.values["currentDocument"] = text(path)
         release(reader)
         identifier = taker.offered("Okular: a.pdf")
+    # Okular loads another document, and then has none.
+    reader.values["currentDocument"] = text("")
+    expect(page() is None, "the document was withdrawn while another one is loaded")
+    reader.values["currentDocument"] = text(path)
     origin.is_faultless()
 
 
@@ -268,6 +284,7 @@ def recent(stage):
     daemons = stage.pair()
     origin, taker = Device(stage, daemons[0], screen=False, programs=programs), Device(stage, daemons[1], screen=False)
     origin.entry("org.example.Editor", "editor %f", "text/plain")
+    origin.entry("wrapper", "sh -c editor", "text/plain")
     origin.entry("browser", "browser %f", "text/plain", "Categories=Network;WebBrowser;")
     home = pathlib.Path(origin.home)
     allowed, other = origin.file("letter.txt"), origin.file("other.txt")
