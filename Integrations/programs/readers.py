@@ -34,8 +34,13 @@ class Reader:
         # Whether it has shown no document when it was read last, and whether it is read again because of that.
         self.is_empty, self.is_awaited = True, False
 
-    def call(self, path, interface, method, arguments, done):
-        host.call(self.readers.bus, self.bus_name, path, interface, method, arguments, done, TIMEOUT)
+    def call(self, path, interface, method, arguments, kind, done):
+        """Calls a method. `done` gets the value of this kind that it returns, otherwise None."""
+        def replied(values, _error):
+            value = values[0] if values else None
+            done(value if isinstance(value, kind) else None)
+
+        host.call(self.readers.bus, self.bus_name, path, interface, method, arguments, replied, TIMEOUT)
 
     def state(self, done):
         """Passes the path of the document, empty without one, None without a reply; and its page, from 1, or None."""
@@ -55,43 +60,40 @@ class Okular(Reader):
 
     def state(self, done):
         # Each tab is a part: /okular, /okular2 and so on. The title of the window is that of its tab.
-        def parts(values, _):
-            found = re.findall(r'<node name="(okular\d*)"', values[0])[:MAX_OPEN] if values else []
+        def parts(text):
+            found = re.findall(r'<node name="(okular\d*)"', text or "")[:MAX_OPEN]
             self._document(found[::-1], None, done)
 
-        self.call("/", "org.freedesktop.DBus.Introspectable", "Introspect", None, parts)
+        self.call("/", "org.freedesktop.DBus.Introspectable", "Introspect", None, str, parts)
 
     def _document(self, parts, window, done):
-        def titled(values, _):
-            self._document(parts, values and str(values[0]) or "", done)
+        def titled(text):
+            self._document(parts, text or "", done)
 
-        def named(values, _):
-            path = values[0] if values else None
+        def named(path):
             if len(parts) > 1 and (not path or os.path.basename(path) not in window):
                 return self._document(parts[1:], window, done)
-            self.call(f"/{parts[0]}", "org.kde.okular", "currentPage", None,
-                      lambda page, _: done(path, page[0] if page else None))
+            self.call(f"/{parts[0]}", "org.kde.okular", "currentPage", None, int, lambda page: done(path, page))
 
         if not parts:
             done(None, None)
         elif len(parts) > 1 and window is None:
             self.call("/okular/okular__Shell_1", "org.freedesktop.DBus.Properties", "Get",
-                      GLib.Variant("(ss)", ("org.qtproject.Qt.QWidget", "windowTitle")), titled)
+                      GLib.Variant("(ss)", ("org.qtproject.Qt.QWidget", "windowTitle")), str, titled)
         else:
-            self.call(f"/{parts[0]}", "org.kde.okular", "currentDocument", None, named)
+            self.call(f"/{parts[0]}", "org.kde.okular", "currentDocument", None, str, named)
 
 
 class Zathura(Reader):
     id, pattern, namespace = "org.pwmt.zathura", r"org\.pwmt\.zathura\.PID-\d+", "org.pwmt.zathura"
 
     def state(self, done):
-        def read(replies, _):
-            values = replies[0] if replies else {}
-            page = values.get("pagenumber")
-            done(values.get("filename", "") if replies else None, page + 1 if isinstance(page, int) else None)
+        def read(values):
+            path, page = ((values or {}).get(key) for key in ("filename", "pagenumber"))
+            done(None if values is None else path or "", page + 1 if isinstance(page, int) else None)
 
         self.call("/org/pwmt/zathura", "org.freedesktop.DBus.Properties", "GetAll",
-                  GLib.Variant("(s)", ("org.pwmt.zathura",)), read)
+                  GLib.Variant("(s)", ("org.pwmt.zathura",)), dict, read)
 
 
 class Evince(Reader):

@@ -249,6 +249,12 @@ def readers(stage):
     for value in (("u", Writer().number(0).data), ("u", Writer().number(2 ** 32 - 1).data), text("3"), ("", b"")):
         reader.values["currentPage"] = value
         expect((got := page()) is None, f"page {value}: {got}")
+    for member in ("Introspect", "currentDocument"):
+        before = reader.values[member]
+        for value in (("u", Writer().number(5).data), ("", b"")):
+            reader.values[member] = value
+            expect(page() is None, f"{member} {value}")
+        reader.values[member] = before
     # Okular is busy, for example printing.
     del reader.values["currentDocument"]
     expect(page() is None, "a page of another document")
