@@ -33,6 +33,9 @@ class Reader:
         self.path = self.document = None
         # Whether it has shown no document when it was read last, and whether it is read again because of that.
         self.is_empty, self.is_awaited = True, False
+        self.pid = 0
+        host.call(readers.bus, BUS, "/org/freedesktop/DBus", BUS, "GetConnectionUnixProcessID", GLib.Variant("(s)", (bus_name,)),
+                  lambda values, _: setattr(self, "pid", values[0] if values else 0))
 
     def call(self, path, interface, method, arguments, kind, done):
         """Calls a method. `done` gets the value of this kind that it returns, otherwise None."""
@@ -164,6 +167,13 @@ class Readers(files.Adapter):
 
         name = "org.gnome.evince.Daemon"
         host.call(self.bus, name, "/org/gnome/evince/Daemon", name, "FindDocument", GLib.Variant("(sb)", (uri, False)), found)
+
+    def focus(self, pid):
+        """Offers the document of the program in front."""
+        reader = next((each for each in self.open.values() if pid and each.pid == pid), None)
+        if reader and reader is not next(reversed(self.open.values())):
+            self.open[reader.bus_name] = self.open.pop(reader.bus_name)
+            self._offer_last()
 
     # ---- Bus -------------------------------------------------------------------------------------------------------
 

@@ -21,6 +21,7 @@ DELAY = 500
 MAX_SIZE = 8 << 20
 # Documents that are looked for on the disk.
 MAX_TRIED = 50
+MAX_FOCUSED = 8
 BOOKMARK = "http://www.freedesktop.org/standards/desktop-bookmarks "
 # Programs whose documents readers.py offers while they are open, by the names of their executables.
 READERS = {"okular", "zathura", "evince"}
@@ -96,8 +97,10 @@ def lock_of(path):
     return os.path.join(os.path.dirname(path), f".~lock.{os.path.basename(path)}#")
 
 
-def latest(path):
-    """Returns the latest document that may be offered, None without one, and the latest URI of Evince, or None."""
+def latest(path, focused):
+    """Returns the document to offer, None without one, and the latest URI of Evince, or None.
+
+    It is the latest one of the first of the `focused` programs, given by their names, that has one, or of all programs."""
     with open(path, "rb") as file:
         data = file.read(MAX_SIZE + 1)
     if len(data) > MAX_SIZE:
@@ -107,6 +110,7 @@ def latest(path):
     fresh = [each for each in listed(data) if now - MAX_AGE < each.used < now + 60 and not each.is_private]
     fresh.sort(key=lambda each: -each.used)
     evince = next((each.uri for each in fresh if each.program == "evince"), None)
+    found = []
     for document in fresh[:MAX_TRIED]:
         local = document.program not in READERS and files.path_of(document.uri)
         document.path = local and files.offered(local)
@@ -114,8 +118,15 @@ def latest(path):
         if document.entry and not EXCLUDED & set((document.entry.get_categories() or "").split(";")):
             is_closed = document.program in OFFICE and os.access(os.path.dirname(document.path), os.W_OK)
             if not is_closed or os.path.exists(lock_of(document.path)):
-                return document, evince
-    return None, evince
+                found.append(document)
+                if not focused:
+                    break
+
+    def rank(document):
+        names = {name.lower() for name in (document.program, *files.names_of(document.entry))}
+        return next((index for index, each in enumerate(focused) if each & names), len(focused))
+
+    return min(found, key=rank, default=None), evince
 
 
 class Recent(files.Adapter):
@@ -126,11 +137,18 @@ class Recent(files.Adapter):
         self.readers, self.activity, self.offered, self.lock = readers, None, (), None
         self.is_reading = self.is_changed = False
         self.timer = 0
+        # The names of the programs that were in front, the last one first.
+        self.focused = []
         folder = GLib.get_user_data_dir()
         # GLib would look for a missing folder every few seconds.
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self.path = os.path.join(folder, "recently-used.xbel")
         self.monitor = self._watch(self.path)
+        self._changed()
+
+    def focus(self, names):
+        """Offers the document of the program in front, if it has one."""
+        self.focused = [names, *(each for each in self.focused if each != names)][:MAX_FOCUSED]
         self._changed()
 
     def _watch(self, path):
@@ -147,7 +165,8 @@ class Recent(files.Adapter):
         if not self.is_reading:
             self.is_reading, self.is_changed = True, False
             self.readers.refresh()
-            files.background(lambda: latest(self.path) if os.path.exists(self.path) else (None, None), self._found)
+            focused = list(self.focused)
+            files.background(lambda: latest(self.path, focused) if os.path.exists(self.path) else (None, None), self._found)
         return GLib.SOURCE_REMOVE
 
     def _found(self, found):

@@ -44,6 +44,7 @@ SETTINGS = """
     usr/share/handoff-settings/programs/host.py usr/share/handoff-settings/programs/mpris.py
     usr/share/handoff-settings/programs/opening.py usr/share/handoff-settings/programs/players.py
     usr/share/handoff-settings/programs/documents.py usr/share/handoff-settings/programs/files.py
+    usr/share/handoff-settings/programs/foreground.py
     usr/share/handoff-settings/programs/readers.py usr/share/handoff-settings/programs/recent.py
     usr/share/handoff/handlers.d/dev.handoff1.documents.json usr/share/handoff/handlers.d/dev.handoff1.players.json
     usr/share/handoff/handlers.d/dev.handoff1.readers.json

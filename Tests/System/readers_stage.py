@@ -115,8 +115,9 @@ class Device:
         run(["update-desktop-database", folder], self.environment)
 
     def setting(self, name, text):
-        os.makedirs(os.path.join(self.home, ".config"), exist_ok=True)
-        with open(os.path.join(self.home, ".config", name), "w") as file:
+        path = os.path.join(self.home, ".config", name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
             file.write(text)
 
     def evince_daemon(self):

@@ -2,6 +2,7 @@
 """Documents that continue in the readers and programs of another device: the real ones, on two session buses and screens."""
 
 import datetime
+import glob
 import json
 import os
 import pathlib
@@ -11,10 +12,18 @@ import signal
 import time
 import urllib.parse
 
-from harness import content, expect, main, test
+from harness import ROOT, content, expect, main, run, test
 from notifications import BusClient, NotificationServer, Writer
-from readers_stage import Device, book, letter, pdf
+from readers_stage import PYTHON, Device, book, letter, pdf
 
+# Prints the path of the document to offer when these programs were in front.
+LATEST = f"""
+import json, os, sys
+sys.path[:0] = {[os.path.join(ROOT, "Integrations", each) for each in ("programs", "python")]}
+import recent
+found, _ = recent.latest(os.path.expanduser("~/.local/share/recently-used.xbel"), list(map(set, json.loads(sys.argv[1]))))
+print(found.path, end="")
+"""
 OKULAR, ZATHURA = r"org\.kde\.okular-\d+", r"org\.pwmt\.zathura\.PID-\d+"
 
 
@@ -135,6 +144,46 @@ def books(stage):
     taker.until("no offer", lambda: not taker.offers())
     origin.is_faultless()
     taker.is_faultless()
+
+
+@test("with the setting, the document of the program in front is offered, on X11 and sway", limit=150)
+def front(stage):
+    for program in ("openbox", "xprop", "sway"):
+        Device.needs(program, optional=True)
+    daemons = stage.pair()
+    origin, taker = Device(stage, daemons[0]), Device(stage, daemons[1], screen=False)
+    paths = [origin.file(name, pdf(1)) for name in ("first.pdf", "second.pdf")]
+    origin.setting("handoff/foreground", "")
+
+    def changes(focus):
+        """Opens two documents, then gives the focus to each of their windows."""
+        origin.service()
+        windows = []
+        for path in paths:
+            windows.append(origin.start("zathura", path))
+            taker.offered(f"Zathura: {os.path.basename(path)}")
+        for index in (0, 1, 0):
+            origin.until("the window", lambda: focus(windows[index].pid, os.path.basename(paths[index])))
+            taker.offered(f"Zathura: {os.path.basename(paths[index])}")
+        origin.is_faultless()
+        for process in (*windows, origin.programs):
+            process.terminate()
+        taker.until("no offer", lambda: not taker.offers())
+
+    origin.start("openbox")
+    changes(lambda pid, name: run(["xdotool", "search", "--name", name, "windowactivate"], origin.environment).code == 0)
+    del origin.environment["DISPLAY"]
+    origin.environment |= {"WLR_BACKENDS": "headless", "WLR_RENDERER": "pixman", "WLR_LIBINPUT_NO_DEVICES": "1",
+                           "GDK_BACKEND": "wayland"}
+    # It refuses to run for a user that could become root.
+    origin.start(*(["unshare", "--user", "--map-user=1000", "--map-group=1000"] if os.geteuid() == 0 else []), "sway")
+    runtime = origin.environment["XDG_RUNTIME_DIR"]
+
+    def find(pattern):
+        return origin.until(pattern, lambda: glob.glob(os.path.join(runtime, pattern)))[0]
+
+    origin.environment |= {"SWAYSOCK": find("sway-ipc.*.sock"), "WAYLAND_DISPLAY": os.path.basename(find("wayland-?"))}
+    changes(lambda pid, name: run(["swaymsg", f"[pid={pid}] focus"], origin.environment).code == 0)
 
 
 @test("values of another device select neither a program, an option nor a file, and only documents are opened")
@@ -285,11 +334,12 @@ def release(reader):
 def recent(stage):
     programs = os.path.join(stage.folder, "programs")
     os.mkdir(programs)
-    for name in ("editor", "browser", "okular"):
+    for name in ("editor", "browser", "okular", "viewer"):
         stand_in(programs, name, programs)
     daemons = stage.pair()
     origin, taker = Device(stage, daemons[0], screen=False, programs=programs), Device(stage, daemons[1], screen=False)
     origin.entry("org.example.Editor", "editor %f", "text/plain")
+    origin.entry("viewer", "viewer %f", "text/plain")
     origin.entry("wrapper", "sh -c editor", "text/plain")
     origin.entry("browser", "browser %f", "text/plain", "Categories=Network;WebBrowser;")
     home = pathlib.Path(origin.home)
@@ -343,6 +393,12 @@ def recent(stage):
     write(xbel(newer, *entries))
     taker.offered("The org.example.Editor: other.txt")
     expect(len(taker.offers()) == 1, f"several: {taker.offers()}")
+    # Of the programs that were in front, the last one that has a document.
+    write(xbel(newer, bookmark(allowed, now - 300, program="viewer")))
+    for focused, path in (([], other), ([["none"], ["viewer"]], allowed), ([["org.example.editor"], ["viewer"]], other)):
+        got = run([PYTHON, "-B", "-c", LATEST, json.dumps(focused)], origin.environment)
+        expect(got.output == path, f"{focused}: {got}")
+    write(xbel(newer, *entries))
     origin.daemon.ctl("app", "disable", "dev.handoff1.documents")
     taker.until("no offer of the disabled app", lambda: not taker.offers())
     origin.daemon.ctl("app", "enable", "dev.handoff1.documents")
