@@ -7,7 +7,7 @@ import subprocess
 import wave
 
 from browsers import until
-from harness import BIN, ROOT, SHARED, Skip, Stage, expect, tail
+from harness import BIN, ROOT, SHARED, Failure, Skip, Stage, expect, tail
 from notifications import NotificationServer, SessionBus
 
 PROGRAMS = os.path.join(ROOT, "Integrations", "programs", "handoff-programs")
@@ -163,6 +163,15 @@ class Pair(Stage):
                 expect("Traceback" not in file.read(), f"an adapter failed: {tail(device.log, 30)}")
         for device in self.devices:
             device.none_offered()
+
+    def end(self):
+        # The adapters have started some of the players, which are not processes of the test.
+        for device in self.devices:
+            try:
+                device.quit()
+            except (Failure, OSError, ValueError):
+                pass
+        super().end()
 
 
 def devices(stage):
