@@ -26,6 +26,8 @@ PLAYLISTS = {
     "audio/x-scpls", "video/x-ms-wvx", "video/x-ms-wmx", "audio/x-ms-wax", "video/vnd.mpegurl",
 }
 MEDIA = ("audio/", "video/", "application/ogg", "application/vnd.rn-realmedia", "application/mxf")
+# Seconds for which some players are stopped at most before they play the next track.
+BETWEEN_TRACKS = 2
 MAX_TEXT, MAX_URL = 256, 2048
 
 
@@ -82,13 +84,14 @@ class Player:
         self.bus, self.name, self.owner, self._changed = bus, name, owner, changed
         self.stem = name[len(PREFIX):].split(".")[0]
         self.values, self.entry, self.identity, self.turn = {}, "", "", 0
-        self._position, self._moment = 0.0, time.monotonic()
+        self._position, self._moment, self._stopped = 0.0, time.monotonic(), -math.inf
         # Only signals of this player. Those of other players, such as browsers, are frequent.
         self._subscription = bus.signal_subscribe(
             owner, PROPERTIES, "PropertiesChanged", PATH, PLAYER, Gio.DBusSignalFlags.NONE, self._signalled)
         self.call(PROPERTIES, "GetAll", GLib.Variant("(s)", (ROOT,)), self._described)
 
     def close(self):
+        self._stopped = -math.inf
         self.bus.signal_unsubscribe(self._subscription)
 
     def call(self, interface, method, arguments=None, done=None, **more):
@@ -107,6 +110,7 @@ class Player:
 
     is_playing = property(lambda self: self.values.get("PlaybackStatus") == "Playing")
     is_paused = property(lambda self: self.values.get("PlaybackStatus") == "Paused")
+    is_between_tracks = property(lambda self: time.monotonic() - self._stopped < BETWEEN_TRACKS)
     rate = property(lambda self: real(self.values.get("Rate"), 0.1, 10, 1.0))
     length = property(lambda self: real(self.metadata.get("mpris:length"), 0, 2**60, 0.0))
     kind = property(lambda self: self.entry or self.stem)
@@ -162,6 +166,8 @@ class Player:
         if self.url != url:
             self._position = 0.0
         # One that was paused before it was found is offered, too.
-        if self.is_playing and not was_playing or self.is_paused and not old:
+        if self.is_playing and not was_playing and not (self.turn and self.is_between_tracks) or self.is_paused and not old:
             self.turn = next(self.turns)
+        if was_playing != self.is_playing:
+            self._stopped = self._moment if was_playing and not self.is_paused else -math.inf
         self._changed(self)

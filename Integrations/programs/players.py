@@ -16,7 +16,7 @@ from gi.repository import Gio, GLib
 import handoff
 import host
 import opening
-from mpris import PLAYER, PREFIX, PROPERTIES, TRACKS, Player, is_stream, local_media
+from mpris import BETWEEN_TRACKS, PLAYER, PREFIX, PROPERTIES, TRACKS, Player, is_stream, local_media
 
 APP = "dev.handoff1.players"
 TYPE = "dev.handoff1.playing"
@@ -45,6 +45,7 @@ class Players:
         self.activity, self.shown, self.address, self.turn = None, (), None, 0
         # The path whose document was looked up last, with its URL; files that other devices may fetch, by their numbers.
         self.document, self.looked_up, self.files, self.numbers = ("", None), None, {}, itertools.count()
+        self.timer = 0
         self.opening = opening.Opening(self)
         self.app = host.attach(APP, [TYPE], on_continue=self.opening.accept, on_event=self._event)
         bus.signal_subscribe(BUS, BUS, "NameOwnerChanged", "/org/freedesktop/DBus", PREFIX[:-1],
@@ -83,6 +84,9 @@ class Players:
         """Publishes the state of the player to offer, unless it has not changed."""
         offered = [each for each in self.players.values() if each.turn and (each.is_playing or each.is_paused)]
         player = max(offered, key=lambda each: (each.is_playing, each.turn), default=None)
+        if self.shown and self.shown[0].is_between_tracks and not (player and player.is_playing):
+            self.timer = self.timer or GLib.timeout_add(1000 * BETWEEN_TRACKS + 100, self._stopped)
+            return
         shown = (player, player.url, player.title, player.is_playing) if player else ()
         if shown == self.shown:
             return
@@ -98,6 +102,11 @@ class Players:
             self._publish(player, path)
         else:
             self._end()
+
+    def _stopped(self):
+        self.timer = 0
+        self._choose()
+        return GLib.SOURCE_REMOVE
 
     def _look_up(self, path):
         """Finds the URL of a document for other devices. The previous state is offered until then."""

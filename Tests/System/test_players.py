@@ -235,6 +235,12 @@ def choice(stage):
     desk.do("set", "second", {"PlaybackStatus": "'Paused'"})
     desk.do("set", "second", {"PlaybackStatus": "'Playing'"})
     offer = laptop.offered("artist – next")
+    # VLC stops between two tracks.
+    desk.do("set", "second", {"PlaybackStatus": "'Stopped'", "Metadata": "@a{sv} {}"})
+    desk.do("set", "second", {"PlaybackStatus": "'Playing'", "Metadata": metadata(STREAM + "?2", "last")})
+    expect(laptop.offered("artist – last")["id"] == offer["id"], "the offer of each track is another one")
+    desk.do("set", "second", {"PlaybackStatus": "'Stopped'"})
+    laptop.none_offered()
     desk.do("leave", "second")
     laptop.none_offered()
     state = laptop.daemon.ctl("continue", "--print", offer["id"], code=None)
