@@ -394,11 +394,16 @@ def kinds(stage):
     continued(desk, laptop, laptop.offered("next.wav"), at=70)
 
 
-@test("the service starts when there is an account, and its players run outside of its restrictions")
+@test("the service starts with an account and for an offer, and its players run outside of its restrictions")
 def unit(stage):
     desk, _ = devices(stage)
     manager = UserManager(stage)
-    laptop, unit, home = stage.daemon("tablet"), "handoff-programs.service", manager.folder
+    laptop, unit, home = stage.daemon("tablet", start=False), "handoff-programs.service", manager.folder
+    manifests = os.path.join(laptop.folder, "data", "handoff", "handlers.d")
+    os.makedirs(os.path.dirname(manifests))
+    shutil.copytree(os.path.join(ROOT, "Integrations", "programs", "handlers"), manifests)
+    laptop.extra = {**manager.environment, "XDG_DATA_DIRS": os.path.join(laptop.folder, "data")}
+    laptop.start()
     stage.join(desk.daemon, laptop)
     with open(os.path.join(ROOT, "systemd", unit)) as file:
         text = file.read()
@@ -424,9 +429,12 @@ def unit(stage):
         with open(os.path.join(home, folder, "handoff", "state", "account"), "w"):
             pass
     until("the adapter", lambda: is_attached(laptop))
+    # Without the service, the daemon starts it for an offer.
+    expect(manager.call("stop", unit).code == 0, f"{state(unit)}")
     address = serve(stage, sound(os.path.join(desk.home, "Music", "unit.wav")))
     publisher = desk.daemon.publish(TYPE, "--user-info", json.dumps({"player": "mpv", "url": address}))
-    until("the offer", lambda: any(each["id"] == publisher.id for each in laptop.ctl("list").lines))
+    offer = until("the offer", lambda: next((each for each in laptop.ctl("list").lines if each["id"] == publisher.id), None))
+    expect(offer["opens"]["name"] == "Media player", f"{offer}")
     laptop.ctl("continue", publisher.id)
     publisher.process.terminate()
     player = until("the unit of the player", lambda: re.search(
