@@ -113,6 +113,8 @@ class Player:
     is_between_tracks = property(lambda self: time.monotonic() - self._stopped < BETWEEN_TRACKS)
     rate = property(lambda self: real(self.values.get("Rate"), 0.1, 10, 1.0))
     length = property(lambda self: real(self.metadata.get("mpris:length"), 0, 2**60, 0.0))
+    has_address = property(lambda self: self.url.startswith("file:") or is_stream(self.url))
+    is_offerable = property(lambda self: (self.is_playing or self.is_paused) and self.has_address)
     kind = property(lambda self: self.entry or self.stem)
 
     @property

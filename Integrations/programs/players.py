@@ -82,7 +82,7 @@ class Players:
 
     def _choose(self):
         """Publishes the state of the player to offer, unless it has not changed."""
-        offered = [each for each in self.players.values() if each.turn and (each.is_playing or each.is_paused)]
+        offered = [each for each in self.players.values() if each.turn and each.is_offerable]
         player = max(offered, key=lambda each: (each.is_playing, each.turn), default=None)
         if self.shown and self.shown[0].is_between_tracks and not (player and player.is_playing):
             self.timer = self.timer or GLib.timeout_add(1000 * BETWEEN_TRACKS + 100, self._stopped)
