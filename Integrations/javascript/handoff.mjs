@@ -124,7 +124,10 @@ export class Activity {
         this.forget();
     }
     /** Calls a method about this activity, such as `ResignCurrent`. */
-    ask = async (method, parameters) => this.id ? this.app.ask(method, { activity: this.id, ...parameters }) : {};
+    ask = async (method, parameters) => {
+        if (method === 'ResignCurrent') this.isCurrent = false;
+        return this.id ? this.app.ask(method, { activity: this.id, ...parameters }) : {};
+    };
     forget() {
         this.app.activities = this.app.activities.filter(each => each !== this);
         this.id = null;

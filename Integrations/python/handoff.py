@@ -131,11 +131,11 @@ class Activity:
 
     def ask(self, method, **parameters):
         """Calls a method about this activity, such as `ResignCurrent`."""
+        self._is_current = self._is_current and method != "ResignCurrent"
         return self.app.ask(method, activity=self.id, **parameters) if self.id else {}
 
     def _forget(self):
-        self.app.activities = [each for each in self.app.activities if each is not self]
-        self.id = None
+        self.app.activities, self.id = [each for each in self.app.activities if each is not self], None
 
     def _publish(self):
         self.id = self.app.ask("Publish", activity={"needsSave": bool(self.save), **self._fields}).get("activity")

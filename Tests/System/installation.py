@@ -38,6 +38,16 @@ SETTINGS = """
     usr/share/handoff-settings/handoff_settings/values.py usr/share/handoff-settings/handoff_settings/varlink.py
     usr/share/handoff-settings/handoff.py
     usr/lib/handoff/handoff-search usr/share/dbus-1/services/dev.handoff1.Search.service
+    usr/lib/handoff/handoff-programs usr/lib/systemd/user/handoff-programs.path
+    usr/lib/systemd/user/handoff-programs.service
+    usr/share/handoff-settings/programs/fetching.py
+    usr/share/handoff-settings/programs/host.py usr/share/handoff-settings/programs/mpris.py
+    usr/share/handoff-settings/programs/opening.py usr/share/handoff-settings/programs/players.py
+    usr/share/handoff-settings/programs/documents.py usr/share/handoff-settings/programs/files.py
+    usr/share/handoff-settings/programs/foreground.py
+    usr/share/handoff-settings/programs/readers.py usr/share/handoff-settings/programs/recent.py
+    usr/share/handoff/handlers.d/dev.handoff1.documents.json usr/share/handoff/handlers.d/dev.handoff1.players.json
+    usr/share/handoff/handlers.d/dev.handoff1.readers.json
     usr/share/handoff-settings/handoff_send.py usr/share/nautilus-python/extensions/handoff_send.py
     usr/share/caja-python/extensions/handoff_send.py usr/share/thunarx-python/extensions/handoff_send.py
     usr/share/nemo/actions/dev.handoff1.Send.nemo_action usr/share/Thunar/sendto/dev.handoff1.Send.desktop

@@ -1,0 +1,16 @@
+"""Documents that are open here: those that readers show, with the page, and the latest one of the other programs."""
+
+import foreground
+from readers import Readers
+from recent import Recent
+
+
+class Documents:
+    def __init__(self, bus):
+        self.readers = Readers(bus)
+        self.recent = Recent(bus, self.readers)
+        foreground.start(self._focused)
+
+    def _focused(self, pid, names):
+        self.readers.focus(pid)
+        self.recent.focus(names)
