@@ -132,12 +132,13 @@ class Foliate(Reader):
 
     @staticmethod
     def _latest(folder):
-        books = [each for each in os.scandir(folder) if each.name.endswith(".json") and each.is_file()]
-        if not books:
+        try:
+            books = [each for each in os.scandir(folder) if each.name.endswith(".json") and each.is_file()]
+            latest = max((each.stat().st_mtime, each.name) for each in books)[1]
+            with open(os.path.join(folder, "library", "uri-store.json"), "rb") as file:
+                uris = dict(json.loads(file.read(1 << 24))["uris"])
+        except (FileNotFoundError, ValueError):  # It is started for the first time, or writes a file now.
             return ""
-        latest = max(books, key=lambda each: each.stat().st_mtime).name
-        with open(os.path.join(folder, "library", "uri-store.json"), "rb") as file:
-            uris = dict(json.loads(file.read(1 << 24))["uris"])
         return files.path_of(uris.get(urllib.parse.unquote(latest[:-5])) or "") or ""
 
 

@@ -94,6 +94,8 @@ class Device:
         self.environment = {
             **daemon.environment, **self.bus.environment,
             "PATH": ":".join([*([programs] if programs else []), BIN, "/usr/bin:/bin"]),
+            # The sandbox of Foliate's page needs the file of the screen's socket, which tests that run in parallel may remove.
+            "WEBKIT_DISABLE_SANDBOX_THIS_IS_DANGEROUS": "1",
             "GSETTINGS_BACKEND": "memory", "NO_AT_BRIDGE": "1", "GDK_BACKEND": "x11", "QT_ACCESSIBILITY": "0",
             **({"DISPLAY": virtual_screen(stage)} if screen else {})}
         self.watch = daemon.follow("watch")

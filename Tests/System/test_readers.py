@@ -127,7 +127,7 @@ def documents(stage):
     taker.is_faultless()
 
 
-@test("Foliate opens the book that was read last on the other device, while it is open")
+@test("Foliate opens the book that was read last on the other device, while it is open", limit=150)
 def books(stage):
     origin, taker = devices(stage)
     for device in (origin, taker):
