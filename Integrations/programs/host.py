@@ -122,8 +122,7 @@ def open_file(bus, path, entry=None, done=None):
 
 
 def report(bus, title, text):
-    """Shows a notification, if there is a server for it."""
-    log(f"{title}: {text}")
+    """Shows a notification, if there is a server for it. The log contains no titles."""
     body = GLib.markup_escape_text(handoff.visible(text, 300))
     call(bus, "org.freedesktop.Notifications", "/org/freedesktop/Notifications", "org.freedesktop.Notifications", "Notify",
          GLib.Variant("(susssasa{sv}i)", ("Handoff", 0, "dev.handoff1.Settings", handoff.visible(title), body, [], {}, -1)))

@@ -110,9 +110,9 @@ class Players:
 
     def _look_up(self, path):
         """Finds the URL of a document for other devices. The previous state is offered until then."""
-        def named(status, output, errors):
+        def named(status, output, _errors):
             if status:
-                host.log(f"cannot offer {path}: {errors.decode('utf-8', 'replace')}")
+                host.log("cannot offer the file of a player")
             self.looked_up, self.document = None, (path, None if status else output.decode().strip())
             self._choose()
 
