@@ -3,20 +3,21 @@
 from typing import Callable, Optional
 
 from gi.repository import Gtk
+from handoff_locale import _
 
 from . import values
 from .model import Model
-from .texts import at, visible
+from .texts import at, sentence, visible
 from .varlink import Failure
 from .widgets import Page, Row, Rows, SwitchRow, beside, button
 
 _DIRECTIONS = (
-    ("advertise", "Offer My Activities", "Your other devices can continue them."),
-    ("receive", "Show Offers of Other Devices", "In this window and as notifications."),
+    ("advertise", _("Offer My Activities"), _("Your other devices can continue them.")),
+    ("receive", _("Show Offers of Other Devices"), _("In this window and as notifications.")),
 )
 # The user cannot change switches that are off for these reasons.
 _FIXED = ("policy", "configuration")
-_PAUSES = (("15 _Minutes", 900), ("One _Hour", 3600), ("Until I _Resume", None))
+_PAUSES = ((_("15 _Minutes"), 900), (_("One _Hour"), 3600), (_("Until I _Resume"), None))
 
 
 class SwitchesPage(Page):
@@ -29,7 +30,7 @@ class SwitchesPage(Page):
         self.heading("Handoff")
         rows = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         rows.add_css_class("boxed-list")
-        for direction, title, _ in _DIRECTIONS:
+        for direction, title, _explanation in _DIRECTIONS:
             row = SwitchRow(lambda is_on, direction=direction: self._set({direction: is_on}))
             row.set_title(title)
             self._directions[direction] = row
@@ -37,7 +38,7 @@ class SwitchesPage(Page):
         self._pauses = beside(*(
             button(text, lambda seconds=seconds: self._pause(seconds)) for text, seconds in _PAUSES))
         self._resume = button(
-            "_Resume Now",
+            _("_Resume Now"),
             lambda: self._set({"advertise": True, "receive": True}),
             "suggested-action",
             "pill",
@@ -45,22 +46,23 @@ class SwitchesPage(Page):
         )
         self.add(rows)
         self._heading = self.heading(
-            "Pause", "Stops offering and showing activities for a while. Transfers in progress are completed."
+            _("Pause"), _("Stops offering and showing activities for a while. Transfers in progress are completed.")
         )
         self.add(self._pauses, self._resume)
         self._apps_heading = self.heading(
-            "Apps", "An app that is turned off does not continue activities, and its own are not offered."
+            _("Apps"), _("An app that is turned off does not continue activities, and its own are not offered.")
         )
         self._apps = Rows(self._make_app, self._show_app)
         self._no_apps = Row(
-            "No Apps Yet", "Apps that support Handoff appear here once they are installed. Web pages need no app."
+            _("No Apps Yet"),
+            _("Apps that support Handoff appear here once they are installed. Web pages need no app.")
         )
         self._no_apps_list = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         self._no_apps_list.add_css_class("boxed-list")
         self._no_apps_list.append(self._no_apps)
         self.add(self._apps, self._no_apps_list)
         self._notified_heading = self.heading(
-            "Notifications", "Offers for an app without notifications still appear in this window."
+            _("Notifications"), _("Offers for an app without notifications still appear in this window.")
         )
         self._notified = Rows(self._make_notified, self._show_notified)
         self.add(self._notified)
@@ -75,7 +77,7 @@ class SwitchesPage(Page):
             row = self._directions[direction]
             row.show(title, _why(restriction) or explanation)
             row.show_state(is_on, restriction is None or restriction.by not in _FIXED)
-        restrictions = [status.restriction(direction) for direction, _, _ in _DIRECTIONS]
+        restrictions = [status.restriction(each[0]) for each in _DIRECTIONS]
         is_paused = all(each is not None and each.by != "session" for each in restrictions)
         is_users = all(each is not None and each.by == "user" for each in restrictions)
         self._pauses.set_visible(not is_paused)
@@ -91,7 +93,7 @@ class SwitchesPage(Page):
         )
 
     def _show_app(self, row: SwitchRow, app: values.App) -> None:
-        row.show(visible(app.name or app.id), visible(app.id) + ("  ·  running" if app.running else ""))
+        row.show(visible(app.name or app.id), "  ·  ".join([visible(app.id), *([_("running")] if app.running else [])]))
         row.show_state(app.enabled)
 
     def _make_notified(self, app: values.App) -> SwitchRow:
@@ -100,9 +102,9 @@ class SwitchesPage(Page):
         )
 
     def _show_notified(self, row: SwitchRow, app: values.App) -> None:
-        row.show(f"Notifications for {visible(app.name or app.id)}", visible(app.id))
+        row.show(_("Notifications for {app}").format(app=visible(app.name or app.id)), visible(app.id))
         if not app.enabled:
-            row.show(row.get_title(), "The app is turned off, so no notifications are shown.")
+            row.show(row.get_title(), _("The app is turned off, so no notifications are shown."))
         row.show_state(app.notified, app.enabled)
 
     def _pause(self, seconds: Optional[int]) -> None:
@@ -121,6 +123,7 @@ class SwitchesPage(Page):
 def _why(restriction: Optional[values.Restriction]) -> str:
     if restriction is None:
         return ""
-    until = f", until {at(restriction.until)}" if restriction.until else ""
-    # Messages are sentence fragments, but are shown alone here.
-    return visible(restriction.message[:1].upper() + restriction.message[1:], 1000) + until
+    message = visible(sentence(restriction.message), 1000)
+    if not restriction.until:
+        return message
+    return _("{message}, until {time}").format(message=message, time=at(restriction.until))

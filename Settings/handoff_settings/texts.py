@@ -2,8 +2,22 @@
 
 from gi.repository import GLib
 from handoff import visible
+from handoff_locale import _
 
 from .link import CODE_DIGITS
+
+
+def translated(message: str) -> str:
+    """Returns a message of the daemon in the user's language if it is one of `messages`. Others are in English."""
+    # The text of an empty message is the header of the translations.
+    return _(message) if message else ""
+
+
+def sentence(message: str) -> str:
+    """Returns a message as a sentence. Messages are sentence fragments."""
+    text = translated(message)
+    # Names of programs are in small letters.
+    return text if text.startswith("handoff") else text[:1].upper() + text[1:]
 
 
 def short(identifier: str) -> str:
@@ -32,7 +46,11 @@ def at(unix_seconds: float) -> str:
 
 def _words(now: GLib.DateTime, then: GLib.DateTime) -> str:
     same_day = then.format("%F") == now.format("%F")
-    return then.format("%H:%M" if same_day else "%e %B, %H:%M").strip()
+    if same_day:
+        # Translators: a time of today. See g_date_time_format().
+        return then.format(_("%H:%M")).strip()
+    # Translators: a day and a time. See g_date_time_format().
+    return then.format(_("%e %B, %H:%M")).strip()
 
 
 def span(seconds: int) -> str:
