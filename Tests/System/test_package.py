@@ -43,7 +43,8 @@ def round_trip(stage):
             expect(leads == os.path.realpath(os.path.join(image, target)), f"{path} links to {leads}")
             continue
         mode = os.stat(os.path.join(image, path)).st_mode & 0o777
-        expect(mode == (0o755 if "/bin/" in path or "/lib/handoff/" in path else 0o644), f"{path} has mode {mode:o}")
+        is_program = "/bin/" in path or "/lib/handoff/" in path and not path.endswith(".py")
+        expect(mode == (0o755 if is_program else 0o644), f"{path} has mode {mode:o}")
     call("make", "uninstall", environment={"PREFIX": "/usr", "DESTDIR": image})
     expect(files(image) == [], f"remaining files: {files(image)}")
     expect(not os.path.exists(os.path.join(image, "etc/handoff")), "its folder of settings remains")
