@@ -128,6 +128,8 @@ class DevicesPage(Page):
         entry = Gtk.Entry(text=device.name, activates_default=True)
         name(entry, _("Name"))
         reason = label("", "dim-label")
+        # Room for two lines, because this dialog does not grow.
+        reason.set_size_request(-1, reason.create_pango_layout("\n").get_pixel_size()[1])
         box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=6)
         box.append(entry)
         box.append(reason)

@@ -9,6 +9,8 @@ def N_(text: str) -> str:  # noqa: N802, the keyword of gettext for texts that a
     return text
 
 
+# The most frequent reason why nothing opens an offer.
+NO_APP = N_("no app continues {type}")
 KNOWN = (
     # ---- Switches
     N_("advertising is switched off"),

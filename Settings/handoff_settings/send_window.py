@@ -10,7 +10,7 @@ from .model import Model
 from .send_rows import MAX_ROWS, ItemRow, JobView, RecipientRow, outcome
 from .sending import MAX_TEXT, Item, Job, check_all
 from .texts import sentence, visible
-from .widgets import MARGIN, Page, Rows, SwitchRow, accept_files, button, label, name
+from .widgets import MARGIN, Page, Rows, SwitchRow, accept_files, beside, button, label, name
 
 
 class SendWindow(Adw.Window):
@@ -53,9 +53,9 @@ class SendWindow(Adw.Window):
         page.heading(_("To"))
         page.add(self._recipients)
         page.heading(_("Files and Folders"))
-        adding = Gtk.Box(spacing=MARGIN)
-        adding.append(button(_("Add _Files…"), self.choose))
-        adding.append(button(_("Add F_older…"), lambda: self.choose(are_folders=True)))
+        adding = beside(
+            button(_("Add _Files…"), self.choose), button(_("Add F_older…"), lambda: self.choose(are_folders=True)))
+        adding.set_halign(Gtk.Align.START)
         page.add(self._list, self._total, adding)
         page.heading(_("Text"))
         page.add(framed)
