@@ -6,7 +6,7 @@ from gi.repository import Gio, GLib, Gtk
 from handoff_locale import _
 
 from . import values
-from .messages import NO_APP
+from .messages import translated
 from .model import Model
 from .texts import moment, visible
 from .varlink import Call, Failure
@@ -61,7 +61,7 @@ class OfferRow(Row):
             offer.opens)
         device = visible(offer.device_name)
         words = [_("sent by {device}").format(device=device) if offer.sent else device,
-                 _("since {time}").format(time=self._moment), opener or _reason(offer)]
+                 _("since {time}").format(time=self._moment), opener or visible(translated(offer.reason)) or _("no app opens it")]
         lines = ["  ·  ".join(words)]
         if offer.missing:
             lines.append(_("Not on this device: {things}").format(
@@ -149,13 +149,6 @@ class OfferRow(Row):
             timeout=120,
         )
         self.show_offer(self.offer)
-
-
-def _reason(offer: values.Offer) -> str:
-    """Returns why nothing opens an offer."""
-    if offer.reason in ("", NO_APP.format(type=offer.type)):
-        return _(NO_APP).format(type=visible(offer.type))
-    return visible(offer.reason)
 
 
 class OffersPage(Gtk.Stack):

@@ -5,16 +5,11 @@ from handoff import visible
 from handoff_locale import _
 
 from .link import CODE_DIGITS
-
-
-def translated(message: str) -> str:
-    """Returns a message of the daemon in the user's language if it is one of `messages`. Others are in English."""
-    # The text of an empty message is the header of the translations.
-    return _(message) if message else ""
+from .messages import translated
 
 
 def sentence(message: str) -> str:
-    """Returns a message as a sentence. Messages are sentence fragments."""
+    """Returns a message of the daemon as a sentence, in the user's language if it is known. Messages are fragments."""
     text = translated(message)
     # Names of programs are in small letters.
     return text if text.startswith("handoff") else text[:1].upper() + text[1:]

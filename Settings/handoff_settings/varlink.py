@@ -10,7 +10,7 @@ import handoff
 from gi.repository import GLib
 from handoff_locale import _
 
-from .texts import translated
+from .messages import translated
 
 
 @dataclass
