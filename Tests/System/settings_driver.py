@@ -136,8 +136,8 @@ class Commands:
                     found.append(menu.get_item_attribute_value(item, "label", None).get_string())
         return sorted({text for text in found if text})
 
-    def outside(self):
-        """Returns the texts that are not completely inside their window, unless they can be scrolled vertically."""
+    def inside(self):
+        """Returns whether all texts are completely inside their window. Some can be scrolled vertically."""
         found = []
         for window in windows():
             for each in widgets(window):
@@ -150,7 +150,8 @@ class Commands:
                     is_cut = is_cut or top < 0 or top + bounds.size.height > window.get_height()
                 if is_cut:
                     found.append(text_of(each))
-        return found
+        self.geometry = f" (outside: {found})"
+        return None if found else True
 
     def direction(self, is_mirrored):
         """Sets the direction of the layout."""

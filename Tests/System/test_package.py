@@ -93,6 +93,12 @@ def local(stage):
     # It finds its parts relative to itself.
     version = call(os.path.join(image, "usr/local/bin/handoff-settings"), "--version").stdout
     expect(version.startswith("handoff-settings "), version)
+    done = call(os.path.join(image, "usr/local/bin/handoff-settings"), environment={"DISPLAY": "", "WAYLAND_DISPLAY": ""}, code=1)
+    expect("no display" in done.stderr or "gir1.2" in done.stderr, f"{done}")
+    words = "import handoff_locale; print(handoff_locale._('Devices'))"
+    german = call("/usr/bin/python3", "-B", "-c", words, environment={
+        "PYTHONPATH": os.path.join(image, "usr/local/lib/handoff"), "LC_ALL": "C.UTF-8", "LANGUAGE": "de"}).stdout
+    expect(german == "Geräte\n", german)
 
 
 # ---- Units, firewalls, completions -------------------------------------------------------------------------------------

@@ -18,12 +18,14 @@ from windows import PYTHON, Screen, SettingsWindow, digits, window_test
 
 PSEUDO = "en_XA"
 PICTURES = os.environ.get("HANDOFF_PICTURES")
+# The minimum share of translated texts in percent. Texts are added before they are translated.
+MIN_SHARE = 90
 # The smallest widths of the window, and of the one that sends.
 WIDTH, SEND_WIDTH, HEIGHT = 360, 320, 560
 TYPE, OTHER = "com.example.editing", "com.example.drawing"
 with open(os.path.join(ROOT, "po", "LINGUAS")) as linguas:
     LANGUAGES = linguas.read().split()
-# In each language: the texts for 0, 1, 2 and 5, and the number of different texts.
+# In each language: the texts for 0, 1, 2 and 5.
 COUNTS = {
     "de": ("0 Dateien", "1 Datei", "2 Dateien", "5 Dateien"),
     "es": ("0 archivos", "1 archivo", "2 archivos", "5 archivos"),
@@ -92,14 +94,15 @@ class LocalWindow(SettingsWindow):
 
 # ---- Without a window --------------------------------------------------------------------------------------------------
 
-@test("every text is marked for translation, and every translation is complete, valid and up to date")
+@test("every text is marked for translation, and every translation is valid, up to date and nearly complete")
 def files(stage):
     if not shutil.which("xgettext"):
         raise Skip("xgettext is not installed (scripts/setup --tests)")
     done = run([os.path.join(ROOT, "scripts", "translations"), "check"], os.environ)
     expect(done.code == 0 and not done.errors, str(done))
     report = run([os.path.join(ROOT, "scripts", "translations"), "report"], os.environ).output
-    expect([line.split()[:2] for line in report.splitlines()] == [[each, "100.0"] for each in LANGUAGES], report)
+    shares = {line.split()[0]: float(line.split()[1]) for line in report.splitlines()}
+    expect(list(shares) == LANGUAGES and min(shares.values()) >= MIN_SHARE, report)
 
 
 @test("the check finds a text that is not marked, a wrong placeholder, and a language that is missing")
@@ -122,12 +125,11 @@ def faults(stage):
     change("WebExtension/popup.js", 'message("untitledPage")', '"A page without a title"')
     change("WebExtension/popup.js", 'message("noMatchingTabs")', 'message("noTabs")')
     change("po/de.po", '"An {device} senden"', '"An {geraet} senden"')
-    change("po/ja.po", '"取り消し"', '""')
     change("po/LINGUAS", "zh_CN\n", "zh_CN\npl\n")
     change("Settings/handoff_settings/messages.py", 'N_("the clock is synchronised")', 'N_("the clock is synchronized")')
     done = run([os.path.join(folder, "scripts", "translations"), "check"], os.environ)
     for words in ("Pause the handoff", "A page without a title", "no text for the key noTabs", "the key untitledPage is not used",
-                  "po/de.po:", "argument 'device'", "is not translated", "po/pl.po is missing", "po/handoff.pot is outdated", "clock is synchronized"):
+                  "po/de.po:", "argument 'device'", "po/pl.po is missing", "po/handoff.pot is outdated", "clock is synchronized"):
         expect(words in done.errors, f"not reported: {words}: {done}")
     expect(done.code == 1, f"{done}")
 
@@ -324,8 +326,7 @@ def fits(window, name):
     # GTK cuts the labels in the window of shortcuts.
     if name != "shortcuts":
         window.do("uncut", within=5)
-    outside = window.do("outside")
-    expect(outside == [], f"{name}: not inside the window: {outside}")
+    window.do("inside", within=5)
 
 
 @window_test("in the pseudo-locale every text of the window has brackets, and none is cut at the smallest width", 200)
