@@ -16,6 +16,7 @@ from browsers import until
 from harness import ROOT, Skip, expect, main, run, test
 from windows import PYTHON, Screen, SettingsWindow, digits, window_test
 
+SCRIPT = os.path.join(ROOT, "scripts", "translations")
 PSEUDO = "en_XA"
 PICTURES = os.environ.get("HANDOFF_PICTURES")
 # The minimum share of translated texts in percent. Texts are added before they are translated.
@@ -52,7 +53,7 @@ def checkout(stage):
             raise Skip("msgfmt is not installed (scripts/setup --tests)")
         for name in ("Settings", "Integrations"):
             shutil.copytree(os.path.join(ROOT, name), os.path.join(folder, name), ignore=shutil.ignore_patterns("__pycache__"))
-        done = run([os.path.join(ROOT, "scripts", "translations"), "compile", "--pseudo", os.path.join(folder, ".build")], os.environ)
+        done = run([SCRIPT, "compile", "--pseudo", os.path.join(folder, ".build")], os.environ)
         expect(done.code == 0, str(done))
     return folder
 
@@ -89,6 +90,7 @@ class LocalWindow(SettingsWindow):
 
     def picture(self, name):
         if PICTURES:
+            os.makedirs(PICTURES, exist_ok=True)
             self.do("picture", path=os.path.join(PICTURES, f"{name}-{self.language}.png"), scale=1)
 
 
@@ -98,9 +100,9 @@ class LocalWindow(SettingsWindow):
 def files(stage):
     if not shutil.which("xgettext"):
         raise Skip("xgettext is not installed (scripts/setup --tests)")
-    done = run([os.path.join(ROOT, "scripts", "translations"), "check"], os.environ)
+    done = run([SCRIPT, "check"], os.environ)
     expect(done.code == 0 and not done.errors, str(done))
-    report = run([os.path.join(ROOT, "scripts", "translations"), "report"], os.environ).output
+    report = run([SCRIPT, "report"], os.environ).output
     shares = {line.split()[0]: float(line.split()[1]) for line in report.splitlines()}
     expect(list(shares) == LANGUAGES and min(shares.values()) >= MIN_SHARE, report)
 
@@ -122,13 +124,16 @@ def faults(stage):
             file.write(text.replace(old, new, 1))
 
     change("Settings/handoff_settings/switches.py", '_("Pause"), _(', '"Pause the handoff", _(')
+    devices = "Settings/handoff_settings/devices.py"
+    change(devices, '_("Rename {device}").format(device=shown)', '_("Rename {device}".format(device=shown))')
     change("WebExtension/popup.js", 'message("untitledPage")', '"A page without a title"')
     change("WebExtension/popup.js", 'message("noMatchingTabs")', 'message("noTabs")')
     change("po/de.po", '"An {device} senden"', '"An {geraet} senden"')
     change("po/LINGUAS", "zh_CN\n", "zh_CN\npl\n")
     change("Settings/handoff_settings/messages.py", 'N_("the clock is synchronised")', 'N_("the clock is synchronized")')
     done = run([os.path.join(folder, "scripts", "translations"), "check"], os.environ)
-    for words in ("Pause the handoff", "A page without a title", "no text for the key noTabs", "the key untitledPage is not used",
+    for words in ("Pause the handoff", "a text with values has no translation", "A page without a title",
+                  "no text for the key noTabs", "the key untitledPage is not used",
                   "po/de.po:", "argument 'device'", "po/pl.po is missing", "po/handoff.pot is outdated", "clock is synchronized"):
         expect(words in done.errors, f"not reported: {words}: {done}")
     expect(done.code == 1, f"{done}")
@@ -166,8 +171,8 @@ def fallbacks(stage):
 
     english, german = "Devices {count} file", "Geräte {count} Datei"
     for variables in ({}, {"LANG": "C"}, {"LC_ALL": "POSIX"}, {"LANG": "xx_XX.UTF-8"}, {"LANG": "C", "LANGUAGE": "de"},
-                      {"LANG": "nonsense", "LANGUAGE": "de"}, {"LANG": "C.UTF-8", "LANGUAGE": "xx"}, {"LANG": "C.UTF-8", "LANGUAGE": ""},
-                      {"LANG": "C.UTF-8", "LANGUAGE": "../de"}):
+                      {"LANG": "nonsense", "LANGUAGE": "de"}, {"LANG": "C.UTF-8", "LANGUAGE": "xx"},
+                      {"LANG": "C.UTF-8", "LANGUAGE": ""}, {"LANG": "C.UTF-8", "LANGUAGE": "../de"}):
         expect(shown(**variables) == english, f"{variables}: {shown(**variables)}")
     for variables in ({"LANG": "C.UTF-8", "LANGUAGE": "de"}, {"LANG": "C.UTF-8", "LANGUAGE": "xx:de:fr"},
                       {"LC_ALL": "C.UTF-8", "LANGUAGE": "de_AT"}):
