@@ -49,6 +49,7 @@ let package = Package(
         // loaded at run time, since no program can link both: they have no pkgConfig, which would link them.
         .systemLibrary(name: "CAvahi", providers: [.apt(["libavahi-client-dev"])]),
         .systemLibrary(name: "CAvahiCore", providers: [.apt(["libavahi-core-dev"])]),
+        .systemLibrary(name: "CIntl"),
         .systemLibrary(name: "CNettle", pkgConfig: "nettle", providers: [.apt(["nettle-dev"])]),
         .systemLibrary(name: "COpenSSL", pkgConfig: "openssl", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(name: "CQREncode", pkgConfig: "libqrencode", providers: [.apt(["libqrencode-dev"])]),
@@ -94,7 +95,7 @@ let package = Package(
 
         // The edges: loop, log, discovery, the desktop.
         .target(
-            name: "DesktopBus", dependencies: ["CSystemdBus", "HandoffHandlers", "HandoffModel", "LoopIO"],
+            name: "DesktopBus", dependencies: ["CIntl", "CSystemdBus", "HandoffHandlers", "HandoffModel", "LoopIO"],
             swiftSettings: common),
         .target(
             name: "HandoffDiscovery",

@@ -3,6 +3,7 @@
 import { addressOf, nameOf } from "./address.js";
 import { api, on, post } from "./host.js";
 import { inPage } from "./inject.js";
+import { message } from "./language.js";
 import { described, isPage } from "./pages.js";
 import { daemonChanged, offeredChanged } from "./panel.js";
 
@@ -105,7 +106,7 @@ async function showOffered() {
   const details = tab && !isPrivate(tab) ? { tabId: tab.id } : {};
   await api.action.setBadgeBackgroundColor({ ...details, color: "#1a73a8" });
   await api.action.setBadgeText({ ...details, text: offered ? "•" : "" });
-  await api.action.setTitle({ ...details, title: offered ? "Handoff: your other devices can continue this page" : "Handoff" });
+  await api.action.setTitle({ ...details, title: offered ? message("titleOffered") : "Handoff" });
 }
 
 export function start() {

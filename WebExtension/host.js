@@ -1,6 +1,8 @@
 // Connects to the native messaging host, handoff-browser, which communicates with handoffd.
 // Sources/HandoffBrowser/Messages has the same kinds of messages and fields.
 
+import { message } from "./language.js";
+
 export const api = globalThis.browser ?? globalThis.chrome;
 
 const NAME = "dev.handoff1.browser";
@@ -30,7 +32,7 @@ export function connect() {
   port = opened;
   opened.onMessage.addListener((message) => handlers.get(message.kind)?.(message));
   opened.onDisconnect.addListener(() => {
-    const why = opened.error?.message ?? api.runtime.lastError?.message ?? "handoff-browser has exited";
+    const why = opened.error?.message ?? api.runtime.lastError?.message ?? message("hostExited");
     if (port !== opened) return;
     port = null;
     restart();

@@ -3,6 +3,7 @@
 import { addressOf } from "./address.js";
 import { api, on, post } from "./host.js";
 import { inPage } from "./inject.js";
+import { message } from "./language.js";
 import { described, isFormResult, isPage, listed } from "./pages.js";
 
 const REQUESTS = new Set(["go", "tabs", "pause", "resume", "code"]);
@@ -13,11 +14,11 @@ const TIMEOUT = 1000;
 
 const popups = new Set();
 // The last reason from the host why the daemon is unavailable; null if it is available.
-let missing = "handoff-browser has not been started yet";
+let missing = message("notStarted");
 let isOffered = false;
 
-function broadcast(message) {
-  for (const popup of popups) popup.postMessage(message);
+function broadcast(update) {
+  for (const popup of popups) popup.postMessage(update);
 }
 
 /** Handles a change of the daemon's availability or of the offered page. The popup then starts again. */
@@ -41,9 +42,9 @@ async function listTabs({ request }) {
 /** Sends the page of a tab to a device, with its current position. */
 async function send({ device, tab: tabId, url }) {
   const tab = await api.tabs.get(tabId).catch(() => null);
-  if (tab?.incognito !== false || addressOf(tab) !== url) return broadcast({ kind: "sent", device, failure: "the page has changed in the meantime" });
-  if (isFormResult(tab)) return broadcast({ kind: "sent", device, failure: "the page is a form result, which only this browser can show" });
-  if (!isPage(tab)) return broadcast({ kind: "sent", device, failure: "the address of the page is too long" });
+  if (tab?.incognito !== false || addressOf(tab) !== url) return broadcast({ kind: "sent", device, failure: message("pageHasChanged") });
+  if (isFormResult(tab)) return broadcast({ kind: "sent", device, failure: message("pageIsFormResult") });
+  if (!isPage(tab)) return broadcast({ kind: "sent", device, failure: message("pageAddressTooLong") });
   // Without a position if the browser does not allow access to the page, or the page does not reply
   // in time.
   const place = await Promise.race([
@@ -59,9 +60,9 @@ export function start() {
   api.runtime.onConnect.addListener((popup) => {
     if (popup.name !== "popup") return;
     popups.add(popup);
-    popup.onMessage.addListener((message) => {
-      if (message?.kind === "send") send(message);
-      else if (REQUESTS.has(message?.kind)) post(message);
+    popup.onMessage.addListener((request) => {
+      if (request?.kind === "send") send(request);
+      else if (REQUESTS.has(request?.kind)) post(request);
     });
     popup.onDisconnect.addListener(() => {
       popups.delete(popup);

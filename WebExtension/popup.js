@@ -1,6 +1,7 @@
 // The popup: offers and open tabs of other devices, sending this page, its QR code, and problems.
 
 import { addressOf } from "./address.js";
+import { language, message, translate } from "./language.js";
 import { clean, make, setText, showRows } from "./rows.js";
 
 const api = globalThis.browser ?? globalThis.chrome;
@@ -11,6 +12,8 @@ const port = api.runtime.connect({ name: "popup" });
 const PART = 15;
 // The number of devices with their own button at first.
 const RECIPIENTS = 8;
+
+translate();
 
 let page = null;
 let isOffered = false;
@@ -27,7 +30,7 @@ let sent = null;
 // The numbers of rows or buttons shown in each list.
 const limits = { offers: PART, tabs: PART, recipients: RECIPIENTS };
 
-const request = (message) => port.postMessage(message);
+const request = (fields) => port.postMessage(fields);
 
 const host = (url) => {
   try {
@@ -40,10 +43,17 @@ const host = (url) => {
 /** Shows the number of hidden rows of a list. */
 function showMore(name, hidden) {
   element(`more-${name}`).hidden = hidden <= 0;
-  setText(element(`more-${name}`), `Show More (${hidden} hidden)`);
+  setText(element(`more-${name}`), message("showMore", { count: hidden }));
 }
 
-const titleOf = (offer) => clean(offer.title) || (offer.isPage ? "Untitled Page" : offer.type);
+const titleOf = (offer) => clean(offer.title) || (offer.isPage ? message("untitledPage") : offer.type);
+
+function originOf(offer) {
+  const device = clean(offer.deviceName);
+  if (offer.isPage) return device;
+  const app = clean(offer.opens);
+  return app ? message("deviceOpensIn", { device, app }) : message("deviceOpensInBrowser", { device });
+}
 
 function showOffers() {
   const shown = (offers ?? []).slice(0, limits.offers);
@@ -53,9 +63,9 @@ function showOffers() {
     shown.map((offer) => ({
       key: offer.device + offer.activity,
       title: titleOf(offer),
-      from: offer.isPage ? clean(offer.deviceName) : `${clean(offer.deviceName)}, opens in ${clean(offer.opens) || "the browser"}`,
-      action: "Continue",
-      name: `Continue ${titleOf(offer)} from ${clean(offer.deviceName)}`,
+      from: originOf(offer),
+      action: message("continue"),
+      name: message("continueFrom", { title: titleOf(offer), device: clean(offer.deviceName) }),
       run: () => {
         failure = null;
         request({ kind: "go", activity: offer.activity, device: offer.device });
@@ -69,10 +79,10 @@ function showOffers() {
   setText(
     element("no-offers"),
     missing || !status ? ""
-    : !status.account ? "This device is not in an account. Run 'handoffctl pair' on another device, then 'handoffctl join' here."
-    : !others.length ? "This account has no other devices yet."
-    : there.length ? `Nothing to continue on ${new Intl.ListFormat("en").format(there)}.`
-    : "None of your other devices is online.",
+    : !status.account ? message("noAccount")
+    : !others.length ? message("noOtherDevices")
+    : there.length ? message("nothingToContinue", { devices: new Intl.ListFormat(language).format(there) })
+    : message("noDeviceOnline"),
   );
 }
 
@@ -102,7 +112,7 @@ function showTabs() {
           key: `${key} ${copies.get(key)}`,
           title,
           from: host(tab.url),
-          name: `Open ${title}, ${host(tab.url)}, from ${clean(name)}`,
+          name: message("openTabFrom", { title, host: host(tab.url), device: clean(name) }),
           run: async () => {
             await api.tabs.create({ url: tab.url });
             close();
@@ -115,7 +125,7 @@ function showTabs() {
   const listed = element("tabs").querySelectorAll("li").length;
   showMore("tabs", count - listed);
   element("tabs-section").hidden = ![...tabs.values()].some(({ list, why }) => list?.length || why);
-  setText(element("no-tabs"), words.length && !count ? "No matching tabs." : "");
+  setText(element("no-tabs"), words.length && !count ? message("noMatchingTabs") : "");
 }
 
 /** Returns the element that contains the tabs of a device. */
@@ -140,11 +150,11 @@ function showPage() {
   const isPage = isSendable();
   const off = status?.holds.find((each) => each.direction === "advertise");
   let words =
-    page?.incognito ? "Private windows are never offered."
-    : page?.status === "loading" && !isOffered ? "This page is still loading."
-    : missing || !isPage || !isOffered ? "This page is not offered to your other devices."
-    : off ? `This page is not offered: ${off.message}.`
-    : "Your other devices can continue this page.";
+    page?.incognito ? message("privateWindow")
+    : page?.status === "loading" && !isOffered ? message("stillLoading")
+    : missing || !isPage || !isOffered ? message("notOffered")
+    : off ? message("notOfferedBecause", { reason: off.message })
+    : message("isOffered");
   // The name by which browser.conf excludes a container.
   if (page?.cookieStoreId && page.cookieStoreId !== "firefox-default") words += ` (${page.cookieStoreId})`;
   setText(element("page"), words);
@@ -164,11 +174,11 @@ function showRecipients() {
     shown.map((device) => ({
       key: device.id,
       title: clean(device.name),
-      name: `Send this page to ${clean(device.name)}${device.online ? "" : ", which is offline"}`,
-      hint: device.online ? "" : `${clean(device.name)} is offline. It will receive the page when it is online.`,
+      name: message(device.online ? "sendPageTo" : "sendPageToOffline", { device: clean(device.name) }),
+      hint: device.online ? "" : message("deviceOffline", { device: clean(device.name) }),
       run: () => {
         failure = null;
-        sent = `Sending to ${clean(device.name)}…`;
+        sent = message("sendingTo", { device: clean(device.name) });
         show();
         request({ kind: "send", device: device.id, tab: page.id, url: addressOf(page) });
       },
@@ -180,7 +190,7 @@ function showRecipients() {
   element("sent").hidden = !sent;
 }
 
-const nameOf = (id) => clean(status?.devices.find((each) => each.id === id)?.name ?? "the device");
+const nameOf = (id) => clean(status?.devices.find((each) => each.id === id)?.name ?? message("theDevice"));
 
 function showTrouble() {
   const words = missing ? [missing] : [failure, ...(status?.warnings ?? [])].filter(Boolean);
@@ -201,7 +211,7 @@ function show() {
 function showCode({ url, rows }) {
   if (url !== addressOf(page)) return;
   const figure = element("code");
-  if (!rows) return figure.replaceChildren(make("p", "quiet", "The address is too long for a QR code."));
+  if (!rows) return figure.replaceChildren(make("p", "quiet", message("addressTooLong")));
   const space = "http://www.w3.org/2000/svg";
   const svg = document.createElementNS(space, "svg");
   const path = document.createElementNS(space, "path");
@@ -212,37 +222,38 @@ function showCode({ url, rows }) {
   svg.setAttribute("viewBox", `0 0 ${rows.length} ${rows.length}`);
   svg.setAttribute("shape-rendering", "crispEdges");
   svg.setAttribute("role", "img");
-  svg.setAttribute("aria-label", "QR code of the address of this page, to scan with a phone");
+  svg.setAttribute("aria-label", message("qrCodeOfPage"));
   svg.append(path);
   figure.replaceChildren(svg);
 }
 
 /** Announces new offers to screen readers, but not the whole list. */
 function announce(added) {
-  if (added.length === 1) setText(element("news"), `New: ${titleOf(added[0])} from ${clean(added[0].deviceName)}`);
-  else if (added.length) setText(element("news"), `${added.length} new offers`);
+  const [first] = added;
+  if (added.length === 1) setText(element("news"), message("newOffer", { title: titleOf(first), device: clean(first.deviceName) }));
+  else if (added.length) setText(element("news"), message("newOffers", { count: added.length }));
 }
 
 let hasFocused = false;
 
 const answers = {
-  daemon(message) {
-    missing = message.missing;
+  daemon(update) {
+    missing = update.missing;
     failure = null;
     if (!missing) return;
     // Known offers can no longer be continued, and everything is requested again.
     [status, offers, hasRequestedTabs] = [null, null, false];
     tabs.clear();
   },
-  page(message) {
-    isOffered = message.isOffered;
+  page(update) {
+    isOffered = update.isOffered;
   },
-  status(message) {
-    status = message;
+  status(update) {
+    status = update;
   },
-  offers(message) {
+  offers(update) {
     const former = offers && new Set(offers.map((offer) => offer.device + offer.activity));
-    offers = message.offers;
+    offers = update.offers;
     if (former) announce(offers.filter((offer) => !former.has(offer.device + offer.activity)));
     // Requested only once, and only while the popup is open.
     if (!hasRequestedTabs) {
@@ -250,29 +261,29 @@ const answers = {
       request({ kind: "tabs" });
     }
   },
-  tabs(message) {
-    tabs.set(message.device, { name: message.deviceName, list: message.tabs, why: message.failure });
+  tabs({ device, deviceName, tabs: list, failure: why }) {
+    tabs.set(device, { name: deviceName, list, why });
   },
-  went(message) {
-    if (!message.failure) return close();
-    failure = message.failure;
+  went(update) {
+    if (!update.failure) return close();
+    failure = update.failure;
   },
-  sent(message) {
-    failure = message.failure;
-    sent = failure ? null : `Sent to ${nameOf(message.device)}. It is available there until it is opened or this browser is closed.`;
+  sent({ device, failure: why }) {
+    failure = why;
+    sent = failure ? null : message("sentTo", { device: nameOf(device) });
   },
-  taken(message) {
-    sent = `Opened on ${nameOf(message.device)}.`;
+  taken({ device }) {
+    sent = message("openedOn", { device: nameOf(device) });
   },
-  trouble(message) {
-    failure = message.message;
+  trouble(update) {
+    failure = update.message;
   },
   code: showCode,
 };
 
-port.onMessage.addListener((message) => {
-  answers[message.kind]?.(message);
-  if (message.kind === "code") return;
+port.onMessage.addListener((update) => {
+  answers[update.kind]?.(update);
+  if (update.kind === "code") return;
   show();
   if (offers && !hasFocused) {
     hasFocused = true;

@@ -3,6 +3,7 @@
 The first menu starts a subscription to the devices, and later menus use its latest list. A menu never waits for the daemon.
 """
 
+import importlib
 import os
 import sys
 import time
@@ -129,19 +130,29 @@ class Devices:
             self.all, self._is_active = [], False
 
 
+def _module(name):
+    """Returns a module of ours: for calls of the daemon, or for translations. It is not needed before the first menu."""
+    own = os.path.dirname(os.path.realpath(__file__))
+    prefix = os.path.dirname(os.path.dirname(own))
+    for folder in (own, os.path.join(prefix, "lib", "handoff"), os.path.join(prefix, "Integrations", "python")):
+        if folder not in sys.path:
+            sys.path.append(folder)
+    return importlib.import_module(name)
+
+
 def _handoff():
-    """Returns the module for calls of the daemon. It is not needed before the first menu."""
-    folder = os.path.dirname(os.path.realpath(__file__))
-    if folder not in sys.path:
-        sys.path.append(folder)
-    import handoff
-    return handoff
+    return _module("handoff")
+
+
+def _(text):
+    return _module("handoff_locale")._(text)
 
 
 def _label(device):
     text = _handoff().visible(device.get("label") or device["name"]).strip()
     text = text[:MAX_LABEL - 1] + "…" if len(text) > MAX_LABEL else text
-    return (text or device["id"][:7]) + ("" if device["online"] else " (offline)")
+    text = text or device["id"][:7]
+    return text if device["online"] else _("{device} (offline)").format(device=text)
 
 
 def _token():
@@ -170,7 +181,7 @@ def _sent(_reply, error):
         print(f"handoff: cannot open {WINDOW}: {error.message}", file=sys.stderr)
         name = "org.freedesktop.Notifications"
         bus_call(name, "/" + name.replace(".", "/"), name + ".Notify", GLib.Variant("(susssasa{sv}i)", (
-            "Handoff", 0, WINDOW, "Could not open the window of Handoff", "", [], {}, -1)), lambda *_: None)
+            "Handoff", 0, WINDOW, _("Could not open the window of Handoff"), "", [], {}, -1)), lambda *_: None)
 
 
 def _is_off():
@@ -194,14 +205,14 @@ class SendMenu(GObject.GObject, _API.MenuProvider):
             return []
         _devices.follow()
         if not _devices.all:
-            return [self._item("Send", "Send to Device…", "", files)]
+            return [self._item("send", _("Send to Device…"), "", files)]
         menu = _API.Menu()
         for id, label in _devices.all[:MAX_SHOWN]:
             menu.append_item(self._item(id, label, id, files))
         # Caja requests the entry when files are selected, and again when an item is chosen, which it finds by its name.
-        menu.append_item(self._item("Send", "Choose Devices…", "", files))
+        menu.append_item(self._item("send", _("Choose Devices…"), "", files))
         # It does not accept another kind of item under the same name.
-        item = self._item("Menu", "Send to Device")
+        item = self._item("menu", _("Send to Device"))
         (item.set_menu if _NAME == "Thunarx" else item.set_submenu)(menu)
         return [item]
 

@@ -6,6 +6,7 @@ import sys
 from typing import Any, NamedTuple, Optional
 
 from gi.repository import Adw, Gdk, Gio, GLib, Gtk
+from handoff_locale import _
 
 from . import link
 from .doctor import Doctor
@@ -147,7 +148,7 @@ class Application(Adw.Application):
             shown.choose(is_first=is_new)
 
     def _send_text(self, device: str, text: str) -> None:
-        shown, _ = self._sender(device)
+        shown = self._sender(device)[0]
         shown.add_text(text)
         shown.present()
 
@@ -165,7 +166,7 @@ class Application(Adw.Application):
             application_icon=NAME,
             license_type=Gtk.License.APACHE_2_0,
             version=self.model.status.daemon.rpartition("/")[2],
-            comments="Start something on one device and continue it on another.",
+            comments=_("Start something on one device and continue it on another."),
         ).present()
 
 

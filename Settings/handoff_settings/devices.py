@@ -3,6 +3,7 @@
 from typing import Callable, Optional
 
 from gi.repository import Adw, GLib, Gtk
+from handoff_locale import _, ngettext
 
 from . import values
 from .model import Model
@@ -23,9 +24,9 @@ class DeviceRow(Row):
         self.device: Optional[values.Device] = None
         self._icon = Gtk.Image()
         self.add_prefix(self._icon)
-        self._rename = icon_button("document-edit-symbolic", "Rename", lambda: page.rename(self.device))
-        self._remove = icon_button("user-trash-symbolic", "Remove", lambda: page.remove(self.device))
-        self._send = icon_button("document-send-symbolic", "Send", lambda: page.send(self.device, []))
+        self._rename = icon_button("document-edit-symbolic", _("Rename"), lambda: page.rename(self.device))
+        self._remove = icon_button("user-trash-symbolic", _("Remove"), lambda: page.remove(self.device))
+        self._send = icon_button("document-send-symbolic", _("Send"), lambda: page.send(self.device, []))
         self._target = accept_files(self, lambda uris: page.send(self.device, uris))
         self.add_suffix(self._send)
         self.add_suffix(self._rename)
@@ -40,39 +41,37 @@ class DeviceRow(Row):
             each.set_visible(not device.is_self)
         self._target.set_propagation_phase(
             Gtk.PropagationPhase.NONE if device.is_self else Gtk.PropagationPhase.BUBBLE)
-        name(self._send, f"Send to {shown}")
-        name(self._rename, f"Rename {shown}")
-        name(self._remove, f"Remove {shown}")
+        name(self._send, _("Send to {device}").format(device=shown))
+        name(self._rename, _("Rename {device}").format(device=shown))
+        name(self._remove, _("Remove {device}").format(device=shown))
 
 
 def _name_error(text: str, others: list[values.Device]) -> str:
     """Returns why a text cannot be a device's name besides these others; empty if it can."""
     if not text:
-        return "Enter a name."
+        return _("Enter a name.")
     if len(text.encode()) > _MAX_NAME:
-        return f"This name is too long. Use at most {_MAX_NAME} bytes."
+        return _("This name is too long. Use at most {number} bytes.").format(number=_MAX_NAME)
     alike = next((each for each in others if each.name.casefold() == text.casefold()), None)
-    return f"Another device ({short(alike.id)}) has this name." if alike else ""
+    return _("Another device ({id}) has this name.").format(id=short(alike.id)) if alike else ""
 
 
 def state_of(device: values.Device) -> list[str]:
     """Returns the state of a device for display."""
     if device.is_self:
-        words = ["This device"]
+        words = [_("This device")]
     elif device.online:
-        words = ["Online"]
+        words = [_("Online")]
     elif device.asleep:
-        words = [f"Asleep since {device.asleep}"]
+        words = [_("Asleep since {time}").format(time=device.asleep)]
     elif device.seen:
-        words = [f"Last seen {device.seen}"]
+        words = [_("Last seen {time}").format(time=device.seen)]
     else:
-        words = ["Offline"]
+        words = [_("Offline")]
     if device.unfinished:
-        words.append("has not finished joining: let it join again, or remove it")
-    elif not device.current and device.is_self:
-        words.append("does not have the latest key yet")
-    elif not device.current and device.online:
-        words.append("does not have the latest key yet")
+        words.append(_("has not finished joining: let it join again, or remove it"))
+    elif not device.current and (device.is_self or device.online):
+        words.append(_("does not have the latest key yet"))
     return words
 
 
@@ -83,14 +82,15 @@ class DevicesPage(Page):
         super().__init__()
         self._model, self._inform, self._fail = model, inform, fail
         self._rows = Rows(lambda _: DeviceRow(self), lambda row, device: row.show_device(device))
-        self.heading("Devices", "Only these devices can see each other’s offers.")
+        self.heading(_("Devices"), _("Only these devices can see each other’s offers."))
         self._add = button(
-            "_Add a Device…", self.pair, "suggested-action", "pill", halign=Gtk.Align.CENTER, margin_top=6
+            _("_Add a Device…"), self.pair, "suggested-action", "pill", halign=Gtk.Align.CENTER, margin_top=6
         )
-        self._alone = label("Add another device to use Handoff.", "dim-label")
+        self._alone = label(_("Add another device to use Handoff."), "dim-label")
         self.add(self._rows, self._alone, self._add)
-        self.heading("Account", "When this device leaves, it deletes its account data. It can join again later.")
-        self.add(button("_Leave the Account…", self.leave, halign=Gtk.Align.START))
+        self.heading(
+            _("Account"), _("When this device leaves, it deletes its account data. It can join again later."))
+        self.add(button(_("_Leave the Account…"), self.leave, halign=Gtk.Align.START))
 
     def refresh(self) -> None:
         """Shows the state of the model."""
@@ -109,8 +109,10 @@ class DevicesPage(Page):
 
     def pair(self) -> None:
         """Opens the dialog that adds a device."""
-        dialog = PairingDialog(self.get_root(), lambda device: self._inform(f"{visible(device.name)} was added"))
-        dialog.present()
+        def joined(device: values.Peer) -> None:
+            self._inform(_("{device} was added").format(device=visible(device.name)))
+
+        PairingDialog(self.get_root(), joined).present()
 
     def send(self, device: values.Device, uris: list[str]) -> None:
         """Opens the window that sends files to a device."""
@@ -120,18 +122,20 @@ class DevicesPage(Page):
         """Asks the user for a new name."""
         dialog = Adw.MessageDialog(
             transient_for=self.get_root(),
-            heading=f"Rename {visible(device.label)}",
-            body="All your devices show this name.",
+            heading=_("Rename {device}").format(device=visible(device.label)),
+            body=_("All your devices show this name."),
         )
         entry = Gtk.Entry(text=device.name, activates_default=True)
-        name(entry, "Name")
+        name(entry, _("Name"))
         reason = label("", "dim-label")
+        # Room for two lines, because this dialog does not grow.
+        reason.set_size_request(-1, reason.create_pango_layout("\n").get_pixel_size()[1])
         box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=6)
         box.append(entry)
         box.append(reason)
         dialog.set_extra_child(box)
-        dialog.add_response("cancel", "_Cancel")
-        dialog.add_response("rename", "_Rename")
+        dialog.add_response("cancel", _("_Cancel"))
+        dialog.add_response("rename", _("_Rename"))
         dialog.set_response_appearance("rename", Adw.ResponseAppearance.SUGGESTED)
         dialog.set_default_response("rename")
 
@@ -157,23 +161,25 @@ class DevicesPage(Page):
         shown = visible(device.label)
         dialog = Adw.MessageDialog(
             transient_for=self.get_root(),
-            heading=f"Remove {shown}?",
-            body=f"The device ({short(device.id)}) is removed permanently. It can no longer see your other devices, "
-            "and can rejoin only with a new code. It can still read the offers of a device until that device learns of "
-            "the removal.",
+            heading=_("Remove {device}?").format(device=shown),
+            body=_(
+                "The device ({id}) is removed permanently. It can no longer see your other devices, and can rejoin only "
+                "with a new code. It can still read the offers of a device until that device learns of the removal."
+            ).format(id=short(device.id)),
         )
-        dialog.add_response("cancel", "_Cancel")
-        dialog.add_response("remove", "_Remove")
+        dialog.add_response("cancel", _("_Cancel"))
+        dialog.add_response("remove", _("_Remove"))
         dialog.set_response_appearance("remove", Adw.ResponseAppearance.DESTRUCTIVE)
         dialog.set_default_response("cancel")
         admitted = [each for each in self._model.devices if each.admitted_by == device.id and not each.is_self]
         checks = [
-            (each, Gtk.CheckButton(label=f"Also remove {visible(each.label)}, which it added")) for each in admitted
+            (each, Gtk.CheckButton(label=_("Also remove {device}, which it added").format(device=visible(each.label))))
+            for each in admitted
         ]
         if checks:
             box = Gtk.Box(orientation=Gtk.Orientation.VERTICAL)
-            for _, check in checks:
-                box.append(check)
+            for pair in checks:
+                box.append(pair[1])
             dialog.set_extra_child(box)
 
         def answered(_dialog: Adw.MessageDialog, response: str) -> None:
@@ -190,9 +196,15 @@ class DevicesPage(Page):
             left = values.texts(results, "waiting")
             if results.get("event") == "removed" and left:
                 names = [visible(found.label) for found in map(self._model.device, left) if found]
-                self._inform(f"{shown} was removed. {', '.join(names) or len(left)} will be notified when reachable")
+                self._inform(
+                    _("{device} was removed. {others} will be notified when reachable").format(
+                        device=shown, others=", ".join(names)) if names else
+                    ngettext(
+                        "{device} was removed. {count} device will be notified when reachable",
+                        "{device} was removed. {count} devices will be notified when reachable", len(left)
+                    ).format(device=shown, count=len(left)))
             elif not left:
-                self._inform(f"{shown} was removed, and all devices were notified")
+                self._inform(_("{device} was removed, and all devices were notified").format(device=shown))
 
         Call("RemoveDevice", {"device": device.id, "drop": dropped}, more=True, reply=reply, failed=self._failed)
 
@@ -200,11 +212,11 @@ class DevicesPage(Page):
         """Asks for confirmation, and removes this device from the account."""
         others = sum(not each.is_self for each in self._model.devices)
         dialog = Adw.MessageDialog(
-            transient_for=self.get_root(), heading="Leave the Account?",
-            body="This device and your other devices will no longer see each other’s offers." if others else
-            "This is the last device in the account. Leaving deletes the account.")
-        dialog.add_response("cancel", "_Cancel")
-        dialog.add_response("leave", "_Leave")
+            transient_for=self.get_root(), heading=_("Leave the Account?"),
+            body=_("This device and your other devices will no longer see each other’s offers.") if others else
+            _("This is the last device in the account. Leaving deletes the account."))
+        dialog.add_response("cancel", _("_Cancel"))
+        dialog.add_response("leave", _("_Leave"))
         dialog.set_response_appearance("leave", Adw.ResponseAppearance.DESTRUCTIVE)
         dialog.set_default_response("cancel")
 

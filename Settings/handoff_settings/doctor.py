@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Callable, Optional
 
 from gi.repository import Gio, GLib, GObject
+from handoff_locale import _
 
 # The minimum time between automatic checks, in seconds.
 _INTERVAL = 5
@@ -14,14 +15,14 @@ _ORDER = ("problem", "warning", "ok")
 # Commands at the start of a remedy that this window can run, with the labels of their buttons.
 # Those with sudo ask for the administrator's password themselves (polkit).
 _RUNNABLE = (
-    (r"handoffctl (?:advertise|receive) on(?: --device [0-9a-f]+)?", "Turn _On"),
-    (r"handoffctl network trust", "_Trust This Network"),
-    (r"handoffctl withdraw [0-9a-f]+", "_Remove"),
-    (r"systemctl --user start handoffd", "_Start"),
-    (r"systemctl --user restart handoffd", "_Restart"),
-    (r"sudo systemctl enable --now avahi-daemon", "Turn _On"),
-    (r"sudo timedatectl set-ntp true", "Turn _On"),
-    (r"chmod 700 '[^']+'", "_Fix Permissions"),
+    (r"handoffctl (?:advertise|receive) on(?: --device [0-9a-f]+)?", _("Turn _On")),
+    (r"handoffctl network trust", _("_Trust This Network")),
+    (r"handoffctl withdraw [0-9a-f]+", _("_Remove")),
+    (r"systemctl --user start handoffd", _("_Start")),
+    (r"systemctl --user restart handoffd", _("_Restart")),
+    (r"sudo systemctl enable --now avahi-daemon", _("Turn _On")),
+    (r"sudo timedatectl set-ntp true", _("Turn _On")),
+    (r"chmod 700 '[^']+'", _("_Fix Permissions")),
 )
 
 
@@ -63,15 +64,16 @@ def run_program(words: list[str], done: Callable[[Optional[int], str, str], None
     """Runs a program. `done` gets its exit code (None if it could not be started), its output and its errors."""
     def ended(process: Gio.Subprocess, result: Gio.AsyncResult) -> None:
         try:
-            _, output, errors = process.communicate_utf8_finish(result)
+            output, errors = process.communicate_utf8_finish(result)[1:]
         except GLib.Error as error:
-            return done(None, "", f"cannot read the output of {words[0]}: {error.message}")
+            return done(None, "", _("cannot read the output of {program}: {error}").format(
+                program=words[0], error=error.message))
         done(process.get_exit_status() if process.get_if_exited() else None, output or "", (errors or "").strip())
 
     try:
         process = Gio.Subprocess.new(words, Gio.SubprocessFlags.STDOUT_PIPE | Gio.SubprocessFlags.STDERR_PIPE)
     except GLib.Error as error:
-        return done(None, "", f"cannot start {words[0]}: {error.message}")
+        return done(None, "", _("cannot start {program}: {error}").format(program=words[0], error=error.message))
     process.communicate_utf8_async(None, None, ended)
 
 
@@ -116,7 +118,8 @@ class Doctor(GObject.Object):
     def _finished(self, code: Optional[int], output: str, errors: str) -> None:
         self.is_running = False
         self.checks = read(output)
-        self.error = "" if self.checks else errors or f"handoffctl doctor exited with status {code}"
+        self.error = "" if self.checks else errors or _("{program} exited with status {status}").format(
+            program="handoffctl doctor", status=code)
         self.emit("changed")
         if self._again:
             self._again = False

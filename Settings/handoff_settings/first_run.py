@@ -3,6 +3,7 @@
 from typing import Callable
 
 from gi.repository import Adw, Gtk
+from handoff_locale import _
 
 from .widgets import Row, button, name, status_page
 
@@ -14,18 +15,18 @@ class FirstRun(Gtk.ScrolledWindow):
         super().__init__(hscrollbar_policy=Gtk.PolicyType.NEVER, vexpand=True)
         rows = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         rows.add_css_class("boxed-list")
-        self.create = button("_Create", create, "suggested-action", valign=Gtk.Align.CENTER)
-        self.join = button("_Join…", join, valign=Gtk.Align.CENTER)
+        self.create = button(_("_Create"), create, "suggested-action", valign=Gtk.Align.CENTER)
+        self.join = button(_("_Join…"), join, valign=Gtk.Align.CENTER)
         for title, sentence, chosen in (
             (
-                "Create an Account on This Device",
-                "For your first device. The account is a key that only your devices have. "
-                "No registration is needed.",
+                _("Create an Account on This Device"),
+                _("For your first device. The account is a key that only your devices have. "
+                  "No registration is needed."),
                 self.create,
             ),
             (
-                "Join Another Device",
-                "If another of your devices has an account. Enter the eight digits that it shows.",
+                _("Join Another Device"),
+                _("If another of your devices has an account. Enter the eight digits that it shows."),
                 self.join,
             ),
         ):
@@ -36,9 +37,9 @@ class FirstRun(Gtk.ScrolledWindow):
             rows.append(row)
         page = status_page(
             "dev.handoff1.Settings",
-            "Welcome to Handoff",
-            "Start something on one of your devices and continue it on another. They find each other on the local "
-            "network, without a server.",
+            _("Welcome to Handoff"),
+            _("Start something on one of your devices and continue it on another. They find each other on the local "
+              "network, without a server."),
         )
         page.set_child(Adw.Clamp(child=rows, maximum_size=520))
         self.set_child(page)

@@ -3,10 +3,11 @@
 from typing import Callable, Optional
 
 from gi.repository import Adw, Gtk
+from handoff_locale import _
 
 from . import link as links
 from . import values
-from .texts import short, visible
+from .texts import sentence, short, visible
 from .varlink import Call, Failure
 from .widgets import Dialog, button, label, message, waiting
 
@@ -21,7 +22,7 @@ class JoiningDialog(Dialog):
     def __init__(
         self, parent: Gtk.Window, own: str, joined: Callable[[values.Peer], None], link: Optional[str] = None
     ) -> None:
-        super().__init__(parent, "Join Another Device")
+        super().__init__(parent, _("Join Another Device"))
         self._own = own
         self._joined = joined
         self._call: Optional[Call] = None
@@ -49,20 +50,21 @@ class JoiningDialog(Dialog):
     def take_link(self, link: str) -> None:
         """Shows a link, and asks for confirmation."""
         places = ", ".join(visible(each, 60) for each in links.places(link))
-        cancel = button("_Cancel", self.close)
-        join = button("_Join", lambda: self._join({"link": link}), "suggested-action")
+        cancel = button(_("_Cancel"), self.close)
+        join = button(_("_Join"), lambda: self._join({"link": link}), "suggested-action")
         page = message(
             "dialog-question-symbolic",
-            "Join by This Link?",
-            "The device that created this link will be able to see the offers of this device. Join only if you have "
-            f"just received the link from one of your own devices.\n\nAddress of the other device: {places}",
+            _("Join by This Link?"),
+            _("The device that created this link will be able to see the offers of this device. Join only if you have "
+              "just received the link from one of your own devices.\n\nAddress of the other device: {address}"
+              ).format(address=places),
         )
         # A page can open the link, but cannot know when Return is pressed.
         self.show_content(page, actions=[cancel, join], focus=cancel)
 
     def _ask(self, problem: str = "") -> None:
-        entry = Adw.EntryRow(title="Digits or link", text=self._given)
-        address = Adw.EntryRow(title="Address (host:port)", text=self._address)
+        entry = Adw.EntryRow(title=_("Digits or link"), text=self._given)
+        address = Adw.EntryRow(title=_("Address (host:port)"), text=self._address)
         rows = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         rows.add_css_class("boxed-list")
         rows.append(entry)
@@ -76,7 +78,7 @@ class JoiningDialog(Dialog):
             elif links.is_code(self._given):
                 self._join({"code": self._given, **({"address": self._address} if self._address else {})})
 
-        join = button("_Join", go, "suggested-action")
+        join = button(_("_Join"), go, "suggested-action")
         reason = label("", "dim-label")
 
         def typed(*_: object) -> None:
@@ -94,40 +96,41 @@ class JoiningDialog(Dialog):
         address.connect("entry-activated", go)
         typed()
         intro = label(
-            "On the other device, choose “Add a Device”. Then enter its eight digits or paste its link."
+            _("On the other device, choose “Add a Device”. Then enter its eight digits or paste its link.")
         )
-        # Errors are sentence fragments, but are shown alone here.
-        warning = label(problem[:1].upper() + problem[1:], "error", visible=bool(problem))
+        warning = label(sentence(problem), "error", visible=bool(problem))
         self.show_content(
-            intro, rows, label("The address is needed only if the other device is not found.", "dim-label"), reason,
-            warning, actions=[button("_Cancel", self.close), join], focus=entry)
+            intro, rows, label(_("The address is needed only if the other device is not found."), "dim-label"), reason,
+            warning, actions=[button(_("_Cancel"), self.close), join], focus=entry)
 
     # ---- Joining -------------------------------------------------------------------------------------------------
 
     def _join(self, parameters: dict) -> None:
-        self._show_progress("Looking for the other device…")
+        self._show_progress(_("Looking for the other device…"))
         self._call = Call("Join", parameters, more=True, reply=self._took, failed=self._failed)
 
     def _show_progress(self, text: str, *more: Gtk.Widget) -> None:
-        cancel = button("_Cancel", self.close)
+        cancel = button(_("_Cancel"), self.close)
         self.show_content(waiting(text), *more, actions=[cancel], focus=cancel)
 
     def _took(self, results: dict) -> None:
         event = results.get("event")
         if event == "calling":
-            self._show_progress(f"Connecting to {visible(str(results.get('address')), 80)}…")
+            address = visible(str(results.get("address")), 80)
+            self._show_progress(_("Connecting to {address}…").format(address=address))
         elif event == "waiting":
             self._host = values.Peer.read(results.get("device"))
             self._show_progress(
-                f"Confirm on {visible(self._host.name)} ({short(self._host.id)}) that this device can join. "
-                "Compare the number shown there with the number of this device:",
+                _("Confirm on {device} ({id}) that this device can join. Compare the number shown there with the number "
+                  "of this device:").format(device=visible(self._host.name), id=short(self._host.id)),
                 label(short(self._own), "title-1", "numeric", selectable=True),
             )
         elif event == "joined":
             self._call = None
-            done = button("_Done", self.close, "suggested-action")
+            done = button(_("_Done"), self.close, "suggested-action")
             page = message(
-                "emblem-ok-symbolic", "Joined", f"This device is now in the same account as {visible(self._host.name)}."
+                "emblem-ok-symbolic", _("Joined"),
+                _("This device is now in the same account as {device}.").format(device=visible(self._host.name))
             )
             self.show_content(page, actions=[done], focus=done)
             self._joined(self._host)

@@ -4,6 +4,8 @@ import re
 from typing import Optional
 from urllib.parse import unquote
 
+from handoff_locale import _, ngettext
+
 # The number of digits in a pairing code, as `Limits.pairingCodeDigits` of the daemon.
 CODE_DIGITS = 8
 # The maximum length of a link created by a daemon.
@@ -42,10 +44,11 @@ def error(text: str) -> str:
     """Returns why a text is neither a code nor a link, for the user who types it."""
     digits = re.sub(r"[\s\-–]", "", text)
     if not digits:
-        return "Enter the code to join."
+        return _("Enter the code to join.")
     if re.fullmatch(r"[0-9]+", digits):
-        count = "1 digit" if len(digits) == 1 else f"{len(digits)} digits"
-        return f"A code has eight digits. This has {count}."
+        return ngettext(
+            "A code has eight digits. This has {count} digit.", "A code has eight digits. This has {count} digits.",
+            len(digits)).format(count=len(digits))
     if text.strip().startswith("handoff:"):
-        return "This link is incomplete or not a pairing link. Copy it again."
-    return "A code has eight digits and nothing else."
+        return _("This link is incomplete or not a pairing link. Copy it again.")
+    return _("A code has eight digits and nothing else.")

@@ -3,8 +3,10 @@
 from typing import Callable, Optional
 
 from gi.repository import Gio, GLib, Gtk
+from handoff_locale import _
 
 from . import values
+from .messages import translated
 from .model import Model
 from .texts import moment, visible
 from .varlink import Call, Failure
@@ -29,12 +31,12 @@ class OfferRow(Row):
         self._call: Optional[Call] = None
         self._failure = ""
         self._spinner = Gtk.Spinner(valign=Gtk.Align.CENTER)
-        self._continue = button("Continue", self.go, valign=Gtk.Align.CENTER)
-        self._install = button("Open in Software", self._open_software, valign=Gtk.Align.CENTER)
+        self._continue = button(_("Continue"), self.go, valign=Gtk.Align.CENTER)
+        self._install = button(_("Open in Software"), self._open_software, valign=Gtk.Align.CENTER)
         self._choices: Optional[list[tuple[str, str]]] = None
         self._chooser = Gtk.MenuButton(icon_name="pan-down-symbolic", valign=Gtk.Align.CENTER,
-                                       tooltip_text="Open With")
-        name(self._chooser.get_first_child(), "Open With")
+                                       tooltip_text=_("Open With"))
+        name(self._chooser.get_first_child(), _("Open With"))
         actions = Gio.SimpleActionGroup()
         choose = Gio.SimpleAction.new("open", GLib.VariantType("s"))
         choose.connect("activate", lambda _, app: self.go(app.get_string()))
@@ -54,13 +56,16 @@ class OfferRow(Row):
         self.offer = offer
         show_kind(self._icon, offer.device_kind)
         title = visible(offer.title or offer.type)
-        name(self._continue, f"Continue {title}")
-        opener = {"app": f"opens in {visible(offer.opener)}", "web": "opens in the web browser"}.get(offer.opens)
-        words = [("sent by " if offer.sent else "") + visible(offer.device_name), f"since {self._moment}",
-                 opener or visible(offer.reason or "no app opens it")]
+        name(self._continue, _("Continue {title}").format(title=title))
+        opener = {"app": _("opens in {app}").format(app=visible(offer.opener)), "web": _("opens in the web browser")}.get(
+            offer.opens)
+        device = visible(offer.device_name)
+        words = [_("sent by {device}").format(device=device) if offer.sent else device,
+                 _("since {time}").format(time=self._moment), opener or visible(translated(offer.reason)) or _("no app opens it")]
         lines = ["  ·  ".join(words)]
         if offer.missing:
-            lines.append("Not on this device: " + ", ".join(visible(each.words) for each in offer.missing))
+            lines.append(_("Not on this device: {things}").format(
+                things=", ".join(visible(each.words) for each in offer.missing)))
         if self._failure:
             lines.append(self._failure)
         self.show(title, "\n".join(lines))
@@ -84,13 +89,13 @@ class OfferRow(Row):
         try:
             Gio.AppInfo.launch_default_for_uri(f"appstream://{self._component}", None)
         except GLib.Error as error:
-            self._page.fail(f"Could not open Software: {visible(error.message, 1000)}")
+            self._page.fail(_("Could not open Software: {error}").format(error=visible(error.message, 1000)))
 
     def _show_choices(self) -> None:
         """Shows the menu of apps, and of the browser, if there is a choice."""
         choices = list(self.offer.choices)
         if self.offer.opens == "app" and self.offer.has_page:
-            choices = [*(choices or [("", self.offer.opener)]), (_WEB, "Web Browser")]
+            choices = [*(choices or [("", self.offer.opener)]), (_WEB, _("Web Browser"))]
         self._chooser.set_visible(len(choices) > 1)
         # An open menu would close.
         if choices == self._choices:
@@ -111,10 +116,12 @@ class OfferRow(Row):
                 opens = results.get("opens")
                 opener = opens.get("name") if isinstance(opens, dict) else None
                 end("")
-                text = f"Opened in {visible(opener)}" if isinstance(opener, str) and opener else "Opened"
+                text = _("Opened")
+                if isinstance(opener, str) and opener:
+                    text = _("Opened in {app}").format(app=visible(opener))
                 missing = ", ".join(visible(each.words) for each in values.missing(results))
                 if missing:
-                    self._page.fail(f"{text}. Not on this device: {missing}")
+                    self._page.fail(_("{result}. Not on this device: {things}").format(result=text, things=missing))
                 else:
                     self._page.inform(text)
 
@@ -122,7 +129,7 @@ class OfferRow(Row):
             end(visible(failure.message, 1000))
             # The row may have been removed, together with the reason.
             if not self.get_mapped():
-                self._page.fail(f"Could not continue: {visible(failure.message, 1000)}")
+                self._page.fail(_("Could not continue: {error}").format(error=visible(failure.message, 1000)))
 
         def end(text: str) -> None:
             self._call, self._failure = None, text
@@ -153,9 +160,9 @@ class OffersPage(Gtk.Stack):
         self._model = model
         self._rows = Rows(lambda offer: OfferRow(self, offer), lambda row, offer: row.show_offer(offer))
         page = Page()
-        page.heading("On Your Other Devices")
+        page.heading(_("On Your Other Devices"))
         page.add(self._rows)
-        self._empty = status_page("dev.handoff1.Settings-symbolic", "Nothing to Continue")
+        self._empty = status_page("dev.handoff1.Settings-symbolic", _("Nothing to Continue"))
         self.add_named(page, "list")
         self.add_named(self._empty, "empty")
 
@@ -166,8 +173,8 @@ class OffersPage(Gtk.Stack):
         if restriction:
             why = visible(restriction.message, 1000)
         elif len(self._model.devices) < 2:
-            why = "Add another device first."
+            why = _("Add another device first.")
         else:
-            why = "Activities from your other devices appear here while they are online."
+            why = _("Activities from your other devices appear here while they are online.")
         describe(self._empty, why)
         self.set_visible_child_name("list" if self._model.offers else "empty")

@@ -3,6 +3,7 @@
 from typing import Callable, Optional
 
 from gi.repository import Gdk, GLib, Gtk
+from handoff_locale import _
 
 from . import qrcode, values
 from .texts import groups, short, span, visible
@@ -16,7 +17,7 @@ class PairingDialog(Dialog):
     """A pairing window (`Pair`), which ends with this dialog. `joined` gets the added device."""
 
     def __init__(self, parent: Gtk.Window, joined: Callable[[values.Peer], None]) -> None:
-        super().__init__(parent, "Add a Device")
+        super().__init__(parent, _("Add a Device"))
         self._joined = joined
         self._call: Optional[Call] = None
         self._timer: Optional[int] = None
@@ -29,7 +30,7 @@ class PairingDialog(Dialog):
 
     def _open(self) -> None:
         self._warning.set_visible(False)
-        self.show_content(waiting("Getting a code…"))
+        self.show_content(waiting(_("Getting a code…")))
         self._call = Call("Pair", more=True, reply=self._took, failed=self._failed)
 
     def _end(self) -> bool:
@@ -47,23 +48,25 @@ class PairingDialog(Dialog):
             self._start_timer()
             self._show_code()
         elif event == "wrongCode":
-            self._warn(f"An incorrect code was entered. Attempts left: {results.get('guessesLeft')}")
+            self._warn(_("An incorrect code was entered. Attempts left: {number}").format(
+                number=results.get("guessesLeft")))
         elif event == "codeEnded":
             self._window["code"] = None
-            self._warn("Too many incorrect codes were entered. Only the QR code and the link still work.")
+            self._warn(_("Too many incorrect codes were entered. Only the QR code and the link still work."))
             self._show_code()
         elif event == "confirm":
             self._ask(device)
         elif event == "gone":
-            self._warn("The device disconnected before you answered. The code still works.")
+            self._warn(_("The device disconnected before you answered. The code still works."))
             self._show_code()
         elif event == "joining":
             self._stop_timer()
-            self.show_content(waiting("Adding the device…"))
+            self.show_content(waiting(_("Adding the device…")))
         elif event == "joined":
             self._stop_timer()
-            done = button("_Done", self.close, "suggested-action")
-            page = message("emblem-ok-symbolic", "Device Added", f"{visible(device.name)} is now in your account.")
+            done = button(_("_Done"), self.close, "suggested-action")
+            page = message("emblem-ok-symbolic", _("Device Added"),
+                           _("{device} is now in your account.").format(device=visible(device.name)))
             self.show_content(page, actions=[done], focus=done)
             self._joined(device)
 
@@ -75,22 +78,22 @@ class PairingDialog(Dialog):
         widgets: list[Gtk.Widget] = [self._warning]
         if isinstance(code, str):
             digits = label(groups(code), "title-1", "numeric", selectable=True)
-            widgets += [label("On the new device, choose “Join Another Device” and enter these digits."), digits]
+            widgets += [label(_("On the new device, choose “Join Another Device” and enter these digits.")), digits]
         if isinstance(link, str):
             # In device pixels, to avoid blurred edges.
             scale = self.get_scale_factor()
             picture = qrcode.texture(link, scale * _CODE_SIZE)
             if picture:
                 widgets.append(
-                    label("Or scan this code with its camera:" if code else "Scan this code with its camera:")
+                    label(_("Or scan this code with its camera:") if code else _("Scan this code with its camera:"))
                 )
                 shown = Gtk.Image(paintable=picture, pixel_size=picture.get_width() // scale)
-                name(shown, "The pairing link as a QR code")
+                name(shown, _("The pairing link as a QR code"))
                 widgets.append(shown)
         widgets.append(self._countdown)
-        cancel = button("_Cancel", self.close)
+        cancel = button(_("_Cancel"), self.close)
         copy = button(
-            "Copy _Link", self._copy, tooltip_text="Send the link to the new device over a private channel"
+            _("Copy _Link"), self._copy, tooltip_text=_("Send the link to the new device over a private channel")
         )
         copy.set_visible(isinstance(link, str))
         self.show_content(*_freed(widgets), actions=[cancel, copy], focus=cancel)
@@ -121,24 +124,24 @@ class PairingDialog(Dialog):
         return GLib.SOURCE_CONTINUE
 
     def _show_left(self) -> None:
-        self._countdown.set_label(f"Valid for {span(self._left)}")
+        self._countdown.set_label(_("Valid for {time}").format(time=span(self._left)))
 
     # ---- Confirmation --------------------------------------------------------------------------------------------
 
     def _ask(self, device: values.Peer) -> None:
         self._warning.set_visible(False)
-        refuse = button("_Refuse", lambda: self._answer(device, False))
-        accept = button("_Add Device", lambda: self._answer(device, True), "suggested-action")
+        refuse = button(_("_Refuse"), lambda: self._answer(device, False))
+        accept = button(_("_Add Device"), lambda: self._answer(device, True), "suggested-action")
         page = message(
             "dialog-question-symbolic",
-            f"Add {visible(device.name)}?",
-            f"Compare this number with the one on the screen of {visible(device.name)}:",
+            _("Add {device}?").format(device=visible(device.name)),
+            _("Compare this number with the one on the screen of {device}:").format(device=visible(device.name)),
         )
         number = label(short(device.id), "title-1", "numeric", selectable=True)
         advice = label(
-            "If they are the same, this is the device that you want to add. If they differ, or it shows no number, "
-            "choose “Refuse”: another device has used the code. A device in your account can see the offers of your "
-            "other devices."
+            _("If they are the same, this is the device that you want to add. If they differ, or it shows no number, "
+              "choose “Refuse”: another device has used the code. A device in your account can see the offers of your "
+              "other devices.")
         )
         # Pressing Return must not add a device.
         self.show_content(page, number, advice, *_freed([self._warning]), actions=[refuse, accept], focus=refuse)
@@ -146,7 +149,7 @@ class PairingDialog(Dialog):
 
     def _answer(self, device: values.Peer, accept: bool) -> None:
         if accept:
-            self.show_content(waiting("Adding the device…"))
+            self.show_content(waiting(_("Adding the device…")))
 
         def failed(failure: Failure) -> None:
             self._warn(visible(failure.message, 1000))
@@ -156,9 +159,9 @@ class PairingDialog(Dialog):
 
     def _failed(self, failure: Failure) -> None:
         self._stop_timer()
-        again = button("_Try Again", self._open, "suggested-action")
-        page = message("dialog-warning-symbolic", "No Device Was Added", visible(failure.message, 1000))
-        self.show_content(page, actions=[button("_Close", self.close), again], focus=again)
+        again = button(_("_Try Again"), self._open, "suggested-action")
+        page = message("dialog-warning-symbolic", _("No Device Was Added"), visible(failure.message, 1000))
+        self.show_content(page, actions=[button(_("_Close"), self.close), again], focus=again)
 
 
 def _freed(widgets: list[Gtk.Widget]) -> list[Gtk.Widget]:

@@ -3,25 +3,26 @@
 from typing import Callable, Optional
 
 from gi.repository import Gtk
+from handoff_locale import _, ngettext
 
 from .doctor import Check, Doctor, run_program
 from .model import Model
-from .texts import at, visible
+from .texts import at, sentence, visible
 from .varlink import Failure
 from .widgets import Page, Row, Rows, button, icon_button, label, name
 
 _ICONS = {
-    "problem": ("dialog-error-symbolic", "Problem", "error"),
-    "warning": ("dialog-warning-symbolic", "Warning", "warning"),
-    "ok": ("emblem-ok-symbolic", "OK", "success"),
+    "problem": ("dialog-error-symbolic", _("Problem"), "error"),
+    "warning": ("dialog-warning-symbolic", _("Warning"), "warning"),
+    "ok": ("emblem-ok-symbolic", _("OK"), "success"),
 }
 _MAX_LENGTH = 1000
 # The page with controls for a failed check. Remedies from `doctor` are written for terminals.
 _PAGES = {
-    "switches": ("switches", "Open Switches"),
-    "devices": ("devices", "Open Devices"),
-    "account": ("devices", "Open Devices"),
-    "apps": ("switches", "Open Switches"),
+    "switches": ("switches", _("Open Switches")),
+    "devices": ("devices", _("Open Devices")),
+    "account": ("devices", _("Open Devices")),
+    "apps": ("switches", _("Open Switches")),
 }
 
 
@@ -37,7 +38,7 @@ def paused(model: Model) -> Optional[str]:
         return None
     ends = {each.until for each in restrictions}
     until = ends.pop() if len(ends) == 1 else None
-    return f"Handoff is paused until {at(until)}" if until else "Handoff is paused"
+    return _("Handoff is paused until {time}").format(time=at(until)) if until else _("Handoff is paused")
 
 
 class CheckRow(Row):
@@ -53,22 +54,19 @@ class CheckRow(Row):
         self.add_prefix(image)
         self._remedy = check.remedy
         if check.name == _PAUSE:
-            self.add_suffix(button("_Resume Now", page.resume, valign=Gtk.Align.CENTER))
+            self.add_suffix(button(_("_Resume Now"), page.resume, valign=Gtk.Align.CENTER))
         elif check.state != "ok" and check.command:
             text, words = check.command
             self.add_suffix(button(text, lambda: page.run(words), valign=Gtk.Align.CENTER))
         elif check.state != "ok" and (check.name in _PAGES or check.remedy.startswith(_PAIRING)):
-            key, text = ("pair", "_Add a Device…") if check.remedy.startswith(_PAIRING) else _PAGES[check.name]
+            key, text = ("pair", _("_Add a Device…")) if check.remedy.startswith(_PAIRING) else _PAGES[check.name]
             self.add_suffix(button(text, lambda: page.go(key), valign=Gtk.Align.CENTER))
         if check.remedy:
-            self.add_suffix(icon_button("edit-copy-symbolic", "Copy Remedy", self._copy))
+            self.add_suffix(icon_button("edit-copy-symbolic", _("Copy Remedy"), self._copy))
 
     def show_check(self, check: Check) -> None:
         self._remedy = check.remedy
-        text = visible(check.message, _MAX_LENGTH)
-        # Sentences start with a capital letter, except before the name of a program.
-        title = text if text.startswith("handoff") else text[:1].upper() + text[1:]
-        self.show(title, visible(check.remedy, _MAX_LENGTH))
+        self.show(visible(sentence(check.message), _MAX_LENGTH), visible(check.remedy, _MAX_LENGTH))
 
     def _copy(self) -> None:
         self.get_clipboard().set(self._remedy)
@@ -87,9 +85,9 @@ class ProblemsPage(Page):
         self._trouble = label("", "error")
         self._wrong = Rows(lambda check: CheckRow(check, self), lambda row, check: row.show_check(check))
         self._well = Rows(lambda check: CheckRow(check, self), lambda row, check: row.show_check(check))
-        self._again = button("_Check Again", doctor.run, "pill", halign=Gtk.Align.CENTER)
+        self._again = button(_("_Check Again"), doctor.run, "pill", halign=Gtk.Align.CENTER)
         self.add(self._verdict, self._trouble, self._wrong, self._again)
-        self._well_heading = self.heading("Passed Checks")
+        self._well_heading = self.heading(_("Passed Checks"))
         self.add(self._well)
 
     @property
@@ -122,7 +120,8 @@ class ProblemsPage(Page):
         """Runs the command of a remedy, and checks again."""
         def ended(code: Optional[int], _output: str, errors: str) -> None:
             if code != 0:
-                self._fail(visible(errors or f"{words[0]} exited with status {code}", _MAX_LENGTH))
+                self._fail(visible(errors or _("{program} exited with status {status}").format(
+                    program=words[0], status=code), _MAX_LENGTH))
             self._doctor.run()
 
         run_program(words, ended)
@@ -135,12 +134,12 @@ class ProblemsPage(Page):
         problems = self.problems
         warnings = len(wrong) - problems
         if problems:
-            verdict = "One Problem" if problems == 1 else f"{problems} Problems"
+            verdict = ngettext("One Problem", "{count} Problems", problems).format(count=problems)
         elif warnings:
-            verdict = "No Problems, One Warning" if warnings == 1 else f"No Problems, {warnings} Warnings"
+            verdict = ngettext("No Problems, One Warning", "No Problems, {count} Warnings", warnings).format(count=warnings)
         else:
-            verdict = "No Problems" if checks else "Checking…"
-        self._verdict.set_label(verdict if checks or self._doctor.is_running else "Cannot Check")
+            verdict = _("No Problems") if checks else _("Checking…")
+        self._verdict.set_label(verdict if checks or self._doctor.is_running else _("Cannot Check"))
         self._trouble.set_label(visible(self._doctor.error, _MAX_LENGTH))
         self._trouble.set_visible(bool(self._doctor.error))
         # The key includes the result, because the icon of a row is set only once.

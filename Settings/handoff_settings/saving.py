@@ -4,6 +4,7 @@ import re
 from typing import Callable, Optional
 
 from gi.repository import Adw, Gio, GLib, Gtk
+from handoff_locale import _
 
 from .process import Process
 from .texts import visible
@@ -18,7 +19,7 @@ class Receiving:
         self._words = ["handoffctl", "continue", activity, "--from", device, "--json", "--output"]
         self._changed = changed
         self._process: Optional[Process] = None
-        self.title, self.status = "", "Waiting"
+        self.title, self.status = "", _("Waiting")
         self.is_over = self.is_saved = self._has_reason = False
 
     def start(self, folder: str) -> None:
@@ -28,7 +29,7 @@ class Receiving:
         try:
             self._process = Process(words, self._take, self._take, lambda _: self._end())
         except GLib.Error as error:
-            self.fail(f"handoffctl cannot be started: {error.message}")
+            self.fail(_("handoffctl cannot be started: {error}").format(error=error.message))
 
     def cancel(self) -> None:
         """Ends the process. What has arrived is kept, and is resumed by the next attempt."""
@@ -41,9 +42,11 @@ class Receiving:
             self.title = visible(str(fields.get("name") or self.title))
         if event in ("stream", "progress"):
             here = fields.get("received", fields.get("from")) or 0
-            self.status = GLib.format_size(here) + (f" of {GLib.format_size(size)}" if size else "")
+            self.status = GLib.format_size(here)
+            if size:
+                self.status = _("{part} of {whole}").format(part=self.status, whole=GLib.format_size(size))
         elif event == "received":
-            self.is_saved, self.status = True, "Saved"
+            self.is_saved, self.status = True, _("Saved")
         elif "error" in fields and not self.is_saved:
             self.status = visible(str(fields.get("message") or fields["error"]), 400)
             self._has_reason = True
@@ -52,7 +55,7 @@ class Receiving:
     def _end(self) -> None:
         self.is_over = True
         if not self.is_saved and not self._has_reason:
-            self.status = "Not saved"
+            self.status = _("Not saved")
         self._changed()
 
     def fail(self, problem: str) -> None:
@@ -65,12 +68,12 @@ class SavingWindow(Adw.ApplicationWindow):
     """The items with their progress. Closing it cancels those that are arriving."""
 
     def __init__(self, application: Adw.Application, items: list[tuple[str, str]]) -> None:
-        super().__init__(application=application, title="Save Items", default_width=420)
+        super().__init__(application=application, title=_("Save Items"), default_width=420)
         self._items = [Receiving(device, activity, self._refresh) for device, activity in items]
-        self._rows = [Adw.ActionRow(title_lines=1, subtitle_lines=3, use_markup=False) for _ in items]
+        self._rows = [Adw.ActionRow(title_lines=1, subtitle_lines=3, use_markup=False) for each in items]
         self._folder: Optional[Gio.File] = None
         header = Adw.HeaderBar()
-        self._button = Gtk.Button(label="Cancel")
+        self._button = Gtk.Button(label=_("Cancel"))
         self._button.connect("clicked", lambda *_: self._pressed())
         header.pack_start(self._button)
         rows = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE, css_classes=["boxed-list"], valign=Gtk.Align.START)
@@ -87,7 +90,7 @@ class SavingWindow(Adw.ApplicationWindow):
         self.set_content(content)
         self.connect("close-request", lambda *_: [item.cancel() for item in self._items] and False)
         self._chooser = Gtk.FileChooserNative(
-            title="Save In", action=Gtk.FileChooserAction.SELECT_FOLDER, transient_for=self, modal=True)
+            title=_("Save In"), action=Gtk.FileChooserAction.SELECT_FOLDER, transient_for=self, modal=True)
         self._chooser.connect("response", self._chosen)
         self._refresh()
 
@@ -105,7 +108,7 @@ class SavingWindow(Adw.ApplicationWindow):
         """Saves the items in a folder."""
         if folder.get_path() is None:
             for item in self._items:
-                item.fail("This location is not available as a local folder")
+                item.fail(_("This location is not available as a local folder"))
             return
         self._folder = folder
         for item in self._items:
@@ -118,11 +121,11 @@ class SavingWindow(Adw.ApplicationWindow):
 
     def _refresh(self) -> None:
         for row, item in zip(self._rows, self._items):
-            row.set_title(item.title or "Item")
+            row.set_title(item.title or _("Item"))
             row.set_subtitle(item.status)
         if all(item.is_over for item in self._items):
             is_saved = any(item.is_saved for item in self._items)
-            self._button.set_label("Open Folder" if is_saved else "Close")
+            self._button.set_label(_("Open Folder") if is_saved else _("Close"))
 
 
 def run(words: list[str]) -> int:

@@ -3,6 +3,7 @@
 from typing import Callable, Optional
 
 from gi.repository import GLib, Gtk
+from handoff_locale import _, ngettext
 
 from . import values
 from .devices import state_of
@@ -13,9 +14,21 @@ from .widgets import MARGIN, Row, Rows, icon_button, name, show_kind
 # More rows are not shown, because creating them takes time.
 MAX_ROWS = 100
 _STATES = {
-    "starting": "Starting", "offered": "Waiting", "accepted": "Accepted", "sending": "Sending",
-    "interrupted": "Interrupted", "received": "Received", "declined": "Declined", "failed": "Not sent",
-    "withdrawn": "Withdrawn", "kept": "Kept until accepted",
+    "starting": _("Starting"), "offered": _("Waiting"), "accepted": _("Accepted"), "sending": _("Sending"),
+    "interrupted": _("Interrupted"), "received": _("Received"), "declined": _("Declined"), "failed": _("Not sent"),
+    "withdrawn": _("Withdrawn"), "kept": _("Kept until accepted"),
+}
+_COUNTS = {
+    "starting": lambda count: ngettext("{count} starting", "{count} starting", count),
+    "offered": lambda count: ngettext("{count} waiting", "{count} waiting", count),
+    "accepted": lambda count: ngettext("{count} accepted", "{count} accepted", count),
+    "sending": lambda count: ngettext("{count} sending", "{count} sending", count),
+    "interrupted": lambda count: ngettext("{count} interrupted", "{count} interrupted", count),
+    "received": lambda count: ngettext("{count} received", "{count} received", count),
+    "declined": lambda count: ngettext("{count} declined", "{count} declined", count),
+    "failed": lambda count: ngettext("{count} not sent", "{count} not sent", count),
+    "withdrawn": lambda count: ngettext("{count} withdrawn", "{count} withdrawn", count),
+    "kept": lambda count: ngettext("{count} kept until accepted", "{count} kept until accepted", count),
 }
 _ICONS = {
     "received": "emblem-ok-symbolic", "declined": "action-unavailable-symbolic", "failed": "dialog-error-symbolic",
@@ -42,7 +55,7 @@ class RecipientRow(Row):
         self._device = device
         show_kind(self._icon, device.kind)
         self.show(visible(device.label), "  ·  ".join(state_of(device)))
-        name(self._check, f"Send to {visible(device.label)}")
+        name(self._check, _("Send to {device}").format(device=visible(device.label)))
         self._check.set_active(is_chosen)
 
 
@@ -53,17 +66,17 @@ class ItemRow(Row):
         super().__init__()
         self._icon = Gtk.Image(accessible_role=Gtk.AccessibleRole.PRESENTATION)
         self.add_prefix(self._icon)
-        self._remove = icon_button("list-remove-symbolic", "Remove", lambda: remove(item.uri))
+        self._remove = icon_button("list-remove-symbolic", _("Remove"), lambda: remove(item.uri))
         self.add_suffix(self._remove)
 
     def show_item(self, item: Item) -> None:
         kind = "folder" if item.is_folder else "web-browser" if item.is_page else "text-x-generic"
         self._icon.set_from_icon_name("dialog-error-symbolic" if item.problem else f"{kind}-symbolic")
-        size = "Folder" if item.is_folder else "Page" if item.is_page else ""
+        size = _("Folder") if item.is_folder else _("Page") if item.is_page else ""
         if item.size is not None:
             size = GLib.format_size(item.size)
         self.show(visible(item.title), visible(item.problem, 1000) or size)
-        name(self._remove, f"Remove {visible(item.title)}")
+        name(self._remove, _("Remove {item}").format(item=visible(item.title)))
 
 
 class PartRow(Row):
@@ -78,9 +91,9 @@ class PartRow(Row):
         self._icon.set_from_icon_name(_ICONS.get(part.state, "content-loading-symbolic"))
         words = _STATES[part.state]
         if part.state == "sending" and part.total:
-            words = f"{GLib.format_size(part.sent)} of {GLib.format_size(part.total)}"
+            words = _amount(part.sent, part.total)
         elif part.state == "sending":
-            words = f"{GLib.format_size(part.sent)} sent"
+            words = _amount(part.sent)
         self.show(visible(part.title), words + (f": {visible(part.detail, 1000)}" if part.detail else ""))
 
 
@@ -95,10 +108,10 @@ class JobView(Gtk.Box):
         icon = Gtk.Image()
         show_kind(icon, device.kind)
         self._row.add_prefix(icon)
-        self._cancel = icon_button("process-stop-symbolic", f"Cancel sending to {shown}", job.cancel)
+        self._cancel = icon_button("process-stop-symbolic", _("Cancel sending to {device}").format(device=shown), job.cancel)
         self._row.add_suffix(self._cancel)
         self._bar = Gtk.ProgressBar()
-        name(self._bar, f"Sent to {shown}")
+        name(self._bar, _("Sent to {device}").format(device=shown))
         self._parts = Rows(lambda _: PartRow(), lambda row, part: row.show_part(part))
         first = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         first.add_css_class("boxed-list")
@@ -126,26 +139,31 @@ class JobView(Gtk.Box):
             return outcome([job])
         if job.count("sending"):
             sent, total = job.progress
-            whole = f" of {GLib.format_size(total)}" if total else " sent"
-            words = [GLib.format_size(sent) + whole]
+            words = [_amount(sent, total)]
             if job.meter.rate >= 1:
-                words.append(f"{GLib.format_size(int(job.meter.rate))}/s")
+                words.append(_("{size}/s").format(size=GLib.format_size(int(job.meter.rate))))
                 left = max(0, total - sent) / job.meter.rate if total else _MAX_SECONDS
                 if left < _MAX_SECONDS:
-                    words.append(f"{span(int(left))} left")
+                    words.append(_("{time} left").format(time=span(int(left))))
             return "  ·  ".join(words)
         if hold:
             return hold
         if not self._device.online:
-            return "Offline. The items are offered when it is online."
+            return _("Offline. The items are offered when it is online.")
         if job.count("interrupted"):
-            return "Interrupted. Sending resumes when the device requests it again."
+            return _("Interrupted. Sending resumes when the device requests it again.")
         if job.count("offered"):
-            return "Waiting until they are accepted there"
+            return _("Waiting until they are accepted there")
         return _STATES["accepted" if job.count("accepted") else "starting"]
 
 
 def outcome(jobs: list[Job]) -> str:
     """Returns the number of items by their state, in one line."""
-    counts = ((sum(each.count(state) for each in jobs), words.lower()) for state, words in _STATES.items())
-    return ", ".join(f"{count} {words}" for count, words in counts if count)
+    counts = ((sum(each.count(state) for each in jobs), words) for state, words in _COUNTS.items())
+    return ", ".join(words(count).format(count=count) for count, words in counts if count)
+
+
+def _amount(sent: int, total: Optional[int] = None) -> str:
+    if not total:
+        return _("{size} sent").format(size=GLib.format_size(sent))
+    return _("{part} of {whole}").format(part=GLib.format_size(sent), whole=GLib.format_size(total))

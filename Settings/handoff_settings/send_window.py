@@ -3,13 +3,14 @@
 from typing import Callable, Optional
 
 from gi.repository import Adw, Gio, GLib, Gtk
+from handoff_locale import _, ngettext
 
 from . import values
 from .model import Model
 from .send_rows import MAX_ROWS, ItemRow, JobView, RecipientRow, outcome
 from .sending import MAX_TEXT, Item, Job, check_all
-from .texts import visible
-from .widgets import MARGIN, Page, Rows, SwitchRow, accept_files, button, label, name
+from .texts import sentence, visible
+from .widgets import MARGIN, Page, Rows, SwitchRow, accept_files, beside, button, label, name
 
 
 class SendWindow(Adw.Window):
@@ -18,7 +19,7 @@ class SendWindow(Adw.Window):
     def __init__(
         self, application: Adw.Application, model: Model, device: str, open_main: Callable[[], None]
     ) -> None:
-        super().__init__(application=application, title="Send", default_width=520, default_height=640)
+        super().__init__(application=application, title=_("Send"), default_width=520, default_height=640)
         self.set_size_request(320, 300)
         self._model, self._open_main = model, open_main
         # The device by its id, name or start of the id, as requested; empty if none was.
@@ -46,22 +47,22 @@ class SendWindow(Adw.Window):
         text = Gtk.TextView(
             buffer=self._buffer, wrap_mode=Gtk.WrapMode.WORD_CHAR, accepts_tab=False, top_margin=8, bottom_margin=8,
             left_margin=8, right_margin=8)
-        name(text, "Text")
+        name(text, _("Text"))
         framed = Gtk.Frame(child=Gtk.ScrolledWindow(child=text, min_content_height=80))
         page = Page()
-        page.heading("To")
+        page.heading(_("To"))
         page.add(self._recipients)
-        page.heading("Files and Folders")
-        adding = Gtk.Box(spacing=MARGIN)
-        adding.append(button("Add _Files…", self.choose))
-        adding.append(button("Add F_older…", lambda: self.choose(are_folders=True)))
+        page.heading(_("Files and Folders"))
+        adding = beside(
+            button(_("Add _Files…"), self.choose), button(_("Add F_older…"), lambda: self.choose(are_folders=True)))
+        adding.set_halign(Gtk.Align.START)
         page.add(self._list, self._total, adding)
-        page.heading("Text")
+        page.heading(_("Text"))
         page.add(framed)
         self._keep = SwitchRow(lambda _: None)
         self._keep.show(
-            "Keep until Accepted",
-            "Items are offered also after the next login. Files are sent as they are when they are accepted.")
+            _("Keep until Accepted"),
+            _("Items are offered also after the next login. Files are sent as they are when they are accepted."))
         keeping = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         keeping.add_css_class("boxed-list")
         keeping.append(self._keep)
@@ -72,10 +73,10 @@ class SendWindow(Adw.Window):
         self._stack.add_named(self._progress, "progress")
         self._reason = label("", "dim-label", xalign=0, hexpand=True)
         self._reason.set_justify(Gtk.Justification.LEFT)
-        self._open = button("_Open Handoff", self._open_main, valign=Gtk.Align.CENTER)
-        self._send = button("_Send", self._start, "suggested-action", valign=Gtk.Align.CENTER)
-        self._cancel = button("_Cancel", self.cancel, valign=Gtk.Align.CENTER)
-        self._done = button("_Close", self.close, "suggested-action", valign=Gtk.Align.CENTER)
+        self._open = button(_("_Open Handoff"), self._open_main, valign=Gtk.Align.CENTER)
+        self._send = button(_("_Send"), self._start, "suggested-action", valign=Gtk.Align.CENTER)
+        self._cancel = button(_("_Cancel"), self.cancel, valign=Gtk.Align.CENTER)
+        self._done = button(_("_Close"), self.close, "suggested-action", valign=Gtk.Align.CENTER)
         bar = Gtk.Box(spacing=MARGIN)
         for edge in ("top", "bottom", "start", "end"):
             getattr(bar, f"set_margin_{edge}")(MARGIN)
@@ -124,8 +125,8 @@ class SendWindow(Adw.Window):
             return
         action = Gtk.FileChooserAction.SELECT_FOLDER if are_folders else Gtk.FileChooserAction.OPEN
         self._chooser = Gtk.FileChooserNative(
-            title="Send Folders" if are_folders else "Send Files", transient_for=self, modal=True, action=action,
-            select_multiple=True, accept_label="_Add")
+            title=_("Send Folders") if are_folders else _("Send Files"), transient_for=self, modal=True, action=action,
+            select_multiple=True, accept_label=_("_Add"))
 
         def answered(chooser: Gtk.FileChooserNative, response: int) -> None:
             self._chooser = None
@@ -156,26 +157,26 @@ class SendWindow(Adw.Window):
         if len(found) == 1:
             self._chosen.add(found[0].id)
         elif wanted and not found:
-            self._unknown = f"{visible(wanted)} is not one of your other devices. "
+            self._unknown = _("{device} is not one of your other devices.").format(device=visible(wanted)) + " "
 
     def _hindrance(self, others: list[values.Device]) -> tuple[str, bool]:
         """Returns why nothing can be sent, and whether the main window can change that."""
         model = self._model
         if model.phase == "stopped":
-            return f"Handoff is not running: {visible(model.reason, 1000)}", True
+            return _("Handoff is not running: {error}").format(error=visible(model.reason, 1000)), True
         if model.phase != "ready" or self._is_checking:
-            return "Please wait…", False
+            return _("Please wait…"), False
         if not model.status.account:
-            return "This device is not in an account.", True
+            return _("This device is not in an account."), True
         if not others:
-            return "Add another device first.", True
+            return _("Add another device first."), True
         if not self._chosen:
-            return f"{self._unknown}Choose a device.", False
+            return self._unknown + _("Choose a device."), False
         if len(self._text.encode("utf-8", "replace")) > MAX_TEXT:
-            return f"The text is longer than {GLib.format_size(MAX_TEXT)}. Send it as a file.", False
+            return _("The text is longer than {size}. Send it as a file.").format(size=GLib.format_size(MAX_TEXT)), False
         if self._text or any(not each.problem for each in self._items.values()):
             return "", False
-        return "None of the items can be sent." if self._items else "Add a file or a folder, or enter a text.", False
+        return _("None of the items can be sent.") if self._items else _("Add a file or a folder, or enter a text."), False
 
     def refresh(self) -> None:
         """Shows the current state."""
@@ -193,11 +194,11 @@ class SendWindow(Adw.Window):
         items = list(self._items.values())
         self._list.show_all((each.uri, each) for each in items[:MAX_ROWS])
         sizes = sum(each.size or 0 for each in items)
-        words = [f"{len(items)} items" if len(items) != 1 else "1 item", GLib.format_size(sizes)]
+        words = [ngettext("{count} item", "{count} items", len(items)).format(count=len(items)), GLib.format_size(sizes)]
         if len(items) > MAX_ROWS:
-            words.append(f"only the first {MAX_ROWS} are shown")
+            words.append(_("only the first {number} are shown").format(number=MAX_ROWS))
         if any(each.is_folder for each in items):
-            words.append("without the content of folders")
+            words.append(_("without the content of folders"))
         self._total.set_label(", ".join(words))
         self._total.set_visible(len(items) > 1)
         reason, is_elsewhere = self._hindrance(others)
@@ -250,8 +251,8 @@ class SendWindow(Adw.Window):
         for view in self._views:
             device = view.job.device
             hold = next((each.message for each in restrictions if each.device in (None, device)), "")
-            view.refresh(self._model.device(device), visible(hold[:1].upper() + hold[1:], 1000))
-        self._show_bar("Items that are waiting are withdrawn when you cancel." if self.is_busy else "")
+            view.refresh(self._model.device(device), visible(sentence(hold), 1000))
+        self._show_bar(_("Items that are waiting are withdrawn when you cancel.") if self.is_busy else "")
 
     def _changed(self) -> None:
         had_focus = self._cancel.has_focus()
@@ -269,7 +270,7 @@ class SendWindow(Adw.Window):
         """Shows the outcome of a window that was closed. It stays available if something was not received."""
         jobs = [each.job for each in self._views]
         is_received = all(part.state == "received" for job in jobs for part in job.parts)
-        note = Gio.Notification.new("Items Sent" if is_received else "Not All Items Were Sent")
+        note = Gio.Notification.new(_("Items Sent") if is_received else _("Not All Items Were Sent"))
         # Without a name of another device: some servers interpret markup.
         note.set_body(outcome(jobs))
         self.get_application().send_notification(None, note)
@@ -293,11 +294,11 @@ class SendWindow(Adw.Window):
         if not self.is_busy:
             return False
         dialog = Adw.MessageDialog(
-            transient_for=self, heading="Keep Sending?",
-            body="Some items have not been received. They can be sent in the background, until you log out.")
-        dialog.add_response("stay", "_Keep Open")
-        dialog.add_response("stop", "_Stop Sending")
-        dialog.add_response("hide", "_Send in the Background")
+            transient_for=self, heading=_("Keep Sending?"),
+            body=_("Some items have not been received. They can be sent in the background, until you log out."))
+        dialog.add_response("stay", _("_Keep Open"))
+        dialog.add_response("stop", _("_Stop Sending"))
+        dialog.add_response("hide", _("_Send in the Background"))
         dialog.set_response_appearance("stop", Adw.ResponseAppearance.DESTRUCTIVE)
         dialog.set_default_response("hide")
         dialog.set_close_response("stay")

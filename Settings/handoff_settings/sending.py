@@ -5,6 +5,7 @@ from collections import deque
 from typing import Callable, Optional
 
 from gi.repository import Gio, GLib
+from handoff_locale import _, ngettext
 
 from .process import Process
 
@@ -31,7 +32,7 @@ class Item:
         self.is_folder = False
         self.size: Optional[int] = None
         self.problem = "" if self.is_page else (
-            "This location is not available as a local file. Copy the item to this device first.")
+            _("This location is not available as a local file. Copy the item to this device first."))
         if not self.is_page:
             self._locate(self._file)
 
@@ -58,7 +59,7 @@ class Item:
             except GLib.Error as error:
                 target = None
                 if error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND):
-                    self.problem = "It does not exist."
+                    self.problem = _("It does not exist.")
             if target:
                 self._locate(Gio.File.new_for_uri(target))
             query() if self.path else done()
@@ -83,15 +84,15 @@ class Item:
             if not error.matches(Gio.io_error_quark(), Gio.IOErrorEnum.NOT_FOUND):
                 return error.message
             # Dolphin replaces bytes that are not UTF-8 in the names of files that it passes to programs.
-            return "It does not exist." if "\ufffd" not in file.get_uri() and "%EF%BF%BD" not in self.uri else (
-                "It does not exist under this name. The file manager does not support names that are not UTF-8.")
+            return _("It does not exist.") if "\ufffd" not in file.get_uri() and "%EF%BF%BD" not in self.uri else (
+                _("It does not exist under this name. The file manager does not support names that are not UTF-8."))
         kind = info.get_file_type()
         self.is_folder = kind == Gio.FileType.DIRECTORY
         if kind not in (Gio.FileType.DIRECTORY, Gio.FileType.REGULAR):
-            return "It is neither a file nor a folder."
+            return _("It is neither a file nor a folder.")
         self.size = None if self.is_folder else info.get_size()
         may_read = info.get_attribute_boolean("access::can-read") or not info.has_attribute("access::can-read")
-        return "" if may_read else "You do not have permission to read it."
+        return "" if may_read else _("You do not have permission to read it.")
 
 
 def check_all(items: list[Item], done: Callable[[], None]) -> None:
@@ -174,7 +175,7 @@ class Job:
             self._words.append(b"--wait")
         if text:
             self._words.append(b"--text=" + text.encode("utf-8", "replace"))
-        self.parts = [Part("Text", len(text.encode("utf-8", "replace")))] if text else []
+        self.parts = [Part(_("Text"), len(text.encode("utf-8", "replace")))] if text else []
         files = [each for each in good if each.path]
         self._input: Optional[bytes] = None
         if len(good) + bool(text) > MAX_SEPARATE and files:
@@ -187,7 +188,9 @@ class Job:
         if self._input:
             has_folder = any(each.is_folder for each in files)
             total = None if has_folder else sum(each.size or 0 for each in files)
-            self.parts.append(Part(f"{len(files)} {'items' if has_folder else 'files'}", total))
+            title = ngettext("{count} item", "{count} items", len(files)) if has_folder else ngettext(
+                "{count} file", "{count} files", len(files))
+            self.parts.append(Part(title.format(count=len(files)), total))
         self.parts += [Part(each.title, problem=each.problem) for each in items if each.problem]
         self.meter = Meter()
         self.is_over = False
@@ -201,7 +204,7 @@ class Job:
         try:
             self._process = Process(self._words, self._took_event, self._took_error, self._ended, self._input)
         except GLib.Error as error:
-            self._end(False, f"handoffctl cannot be started: {error.message}")
+            self._end(False, _("handoffctl cannot be started: {error}").format(error=error.message))
 
     def cancel(self) -> None:
         """Withdraws everything that was not received. A second call does not wait for the daemon."""
@@ -227,7 +230,8 @@ class Job:
 
     def _ended(self, status: Optional[int]) -> None:
         self._end(status == 0, self._error or (
-            "handoffctl was ended by a signal" if status is None else f"handoffctl exited with status {status}"))
+            _("handoffctl was ended by a signal") if status is None else
+            _("{program} exited with status {status}").format(program="handoffctl", status=status)))
 
     def _end(self, is_success: bool, error: str) -> None:
         self.is_over = True
@@ -285,7 +289,9 @@ class Job:
             self.meter = Meter()
         elif event == "stream" and state == "finished":
             missing = _count(fields.get("missing"))
-            part.enter("received", f"without {missing} of its entries" if missing else "")
+            part.enter("received", ngettext(
+                "without {count} of its entries", "without {count} of its entries", missing
+            ).format(count=missing) if missing else "")
             part.sent = part.total = _count(fields.get("bytes")) or part.sent
 
     def _move(self, part: Part, sent: object, total: object) -> None:

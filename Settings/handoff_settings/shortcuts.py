@@ -1,14 +1,15 @@
 """The window of keyboard shortcuts."""
 
 from gi.repository import Gtk
+from handoff_locale import _
 
 _GROUPS = (
-    ("Pages", (
-        ("Devices", "<Alt>1"), ("Offers", "<Alt>2"), ("Switches", "<Alt>3"), ("Problems", "<Alt>4"),
-        ("Next page", "<Control>Page_Down"), ("Previous page", "<Control>Page_Up"))),
-    ("Window", (
-        ("Open the menu", "F10"), ("Show keyboard shortcuts", "<Control>question"), ("Close the window", "<Control>w"),
-        ("Quit", "<Control>q"))),
+    (_("Pages"), (
+        (_("Devices"), "<Alt>1"), (_("Offers"), "<Alt>2"), (_("Switches"), "<Alt>3"), (_("Problems"), "<Alt>4"),
+        (_("Next page"), "<Control>Page_Down"), (_("Previous page"), "<Control>Page_Up"))),
+    (_("Window"), (
+        (_("Open the menu"), "F10"), (_("Show keyboard shortcuts"), "<Control>question"),
+        (_("Close the window"), "<Control>w"), (_("Quit"), "<Control>q"))),
 )
 
 

@@ -3,22 +3,23 @@
 from typing import Callable, Optional
 
 from gi.repository import GLib, Gtk
+from handoff_locale import _
 
 from . import values
 from .model import Model
-from .texts import at, visible
+from .texts import at, sentence, visible
 from .varlink import Failure
 from .widgets import Page, Row, Rows, SwitchRow, beside, button
 
 _DIRECTIONS = (
-    ("advertise", "Offer My Activities", "Your other devices can continue them."),
-    ("receive", "Show Offers of Other Devices", "In this window and as notifications."),
+    ("advertise", _("Offer My Activities"), _("Your other devices can continue them.")),
+    ("receive", _("Show Offers of Other Devices"), _("In this window and as notifications.")),
 )
 # The user cannot change switches that are off for these reasons.
 _FIXED = ("policy", "configuration")
 # The maximum size in bytes of a document that is saved without asking, as `handoffctl device accept` sets it.
 _ACCEPT_LIMIT = 1 << 30
-_PAUSES = (("15 _Minutes", 900), ("One _Hour", 3600), ("Until I _Resume", None))
+_PAUSES = ((_("15 _Minutes"), 900), (_("One _Hour"), 3600), (_("Until I _Resume"), None))
 
 
 class SwitchesPage(Page):
@@ -31,7 +32,7 @@ class SwitchesPage(Page):
         self.heading("Handoff")
         rows = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         rows.add_css_class("boxed-list")
-        for direction, title, _ in _DIRECTIONS:
+        for direction, title, _explanation in _DIRECTIONS:
             row = SwitchRow(lambda is_on, direction=direction: self._set({direction: is_on}))
             row.set_title(title)
             self._directions[direction] = row
@@ -39,7 +40,7 @@ class SwitchesPage(Page):
         self._pauses = beside(*(
             button(text, lambda seconds=seconds: self._pause(seconds)) for text, seconds in _PAUSES))
         self._resume = button(
-            "_Resume Now",
+            _("_Resume Now"),
             lambda: self._set({"advertise": True, "receive": True}),
             "suggested-action",
             "pill",
@@ -47,28 +48,29 @@ class SwitchesPage(Page):
         )
         self.add(rows)
         self._heading = self.heading(
-            "Pause", "Stops offering and showing activities for a while. Transfers in progress are completed."
+            _("Pause"), _("Stops offering and showing activities for a while. Transfers in progress are completed.")
         )
         self.add(self._pauses, self._resume)
         self._apps_heading = self.heading(
-            "Apps", "An app that is turned off does not continue activities, and its own are not offered."
+            _("Apps"), _("An app that is turned off does not continue activities, and its own are not offered.")
         )
         self._apps = Rows(self._make_app, self._show_app)
         self._no_apps = Row(
-            "No Apps Yet", "Apps that support Handoff appear here once they are installed. Web pages need no app."
+            _("No Apps Yet"),
+            _("Apps that support Handoff appear here once they are installed. Web pages need no app.")
         )
         self._no_apps_list = Gtk.ListBox(selection_mode=Gtk.SelectionMode.NONE)
         self._no_apps_list.add_css_class("boxed-list")
         self._no_apps_list.append(self._no_apps)
         self.add(self._apps, self._no_apps_list)
         self._notified_heading = self.heading(
-            "Notifications", "Offers for an app without notifications still appear in this window."
+            _("Notifications"), _("Offers for an app without notifications still appear in this window.")
         )
         self._notified = Rows(self._make_notified, self._show_notified)
         self.add(self._notified)
         self._accepted_heading = self.heading(
-            "Save Without Asking", "Documents that the device sends are saved in the downloads folder. Programs, folders and "
-            "large files still need your confirmation."
+            _("Save Without Asking"), _("Documents that the device sends are saved in the downloads folder. Programs, folders and "
+            "large files still need your confirmation.")
         )
         self._accepted = Rows(self._make_accepted, self._show_accepted)
         self.add(self._accepted)
@@ -83,7 +85,7 @@ class SwitchesPage(Page):
             row = self._directions[direction]
             row.show(title, _why(restriction) or explanation)
             row.show_state(is_on, restriction is None or restriction.by not in _FIXED)
-        restrictions = [status.restriction(direction) for direction, _, _ in _DIRECTIONS]
+        restrictions = [status.restriction(each[0]) for each in _DIRECTIONS]
         is_paused = all(each is not None and each.by != "session" for each in restrictions)
         is_users = all(each is not None and each.by == "user" for each in restrictions)
         self._pauses.set_visible(not is_paused)
@@ -102,7 +104,7 @@ class SwitchesPage(Page):
         )
 
     def _show_app(self, row: SwitchRow, app: values.App) -> None:
-        row.show(visible(app.name or app.id), visible(app.id) + ("  ·  running" if app.running else ""))
+        row.show(visible(app.name or app.id), "  ·  ".join([visible(app.id), *([_("running")] if app.running else [])]))
         row.show_state(app.enabled)
 
     def _make_notified(self, app: values.App) -> SwitchRow:
@@ -111,9 +113,9 @@ class SwitchesPage(Page):
         )
 
     def _show_notified(self, row: SwitchRow, app: values.App) -> None:
-        row.show(f"Notifications for {visible(app.name or app.id)}", visible(app.id))
+        row.show(_("Notifications for {app}").format(app=visible(app.name or app.id)), visible(app.id))
         if not app.enabled:
-            row.show(row.get_title(), "The app is turned off, so no notifications are shown.")
+            row.show(row.get_title(), _("The app is turned off, so no notifications are shown."))
         row.show_state(app.notified, app.enabled)
 
     def _make_accepted(self, device: values.Device) -> SwitchRow:
@@ -124,7 +126,9 @@ class SwitchesPage(Page):
 
     def _show_accepted(self, row: SwitchRow, device: values.Device) -> None:
         limit = device.accept_limit
-        row.show(f"From {visible(device.label)}", "" if limit is None else f"Documents of up to {GLib.format_size(limit)}")
+        row.show(
+            _("From {device}").format(device=visible(device.label)),
+            "" if limit is None else _("Documents of up to {size}").format(size=GLib.format_size(limit)))
         row.show_state(limit is not None)
 
     def _pause(self, seconds: Optional[int]) -> None:
@@ -143,6 +147,7 @@ class SwitchesPage(Page):
 def _why(restriction: Optional[values.Restriction]) -> str:
     if restriction is None:
         return ""
-    until = f", until {at(restriction.until)}" if restriction.until else ""
-    # Messages are sentence fragments, but are shown alone here.
-    return visible(restriction.message[:1].upper() + restriction.message[1:], 1000) + until
+    message = visible(sentence(restriction.message), 1000)
+    if not restriction.until:
+        return message
+    return _("{message}, until {time}").format(message=message, time=at(restriction.until))

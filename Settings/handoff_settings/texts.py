@@ -2,8 +2,17 @@
 
 from gi.repository import GLib
 from handoff import visible
+from handoff_locale import _
 
 from .link import CODE_DIGITS
+from .messages import translated
+
+
+def sentence(message: str) -> str:
+    """Returns a message of the daemon as a sentence, in the user's language if it is known. Messages are fragments."""
+    text = translated(message)
+    # Names of programs are in small letters.
+    return text if text.startswith("handoff") else text[:1].upper() + text[1:]
 
 
 def short(identifier: str) -> str:
@@ -32,7 +41,11 @@ def at(unix_seconds: float) -> str:
 
 def _words(now: GLib.DateTime, then: GLib.DateTime) -> str:
     same_day = then.format("%F") == now.format("%F")
-    return then.format("%H:%M" if same_day else "%e %B, %H:%M").strip()
+    if same_day:
+        # Translators: a time of today. See g_date_time_format().
+        return then.format(_("%H:%M")).strip()
+    # Translators: a day and a time. See g_date_time_format().
+    return then.format(_("%e %B, %H:%M")).strip()
 
 
 def span(seconds: int) -> str:

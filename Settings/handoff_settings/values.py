@@ -5,6 +5,8 @@ import time
 from dataclasses import dataclass
 from typing import Any, Optional
 
+from handoff_locale import _
+
 from .texts import moment
 
 # The id of a component in AppStream, as a part of an address.
@@ -148,9 +150,9 @@ class Missing:
     @property
     def words(self) -> str:
         """The missing thing as a noun phrase, to be shown after `visible`."""
-        app = f"the app {self.component}" if self.component else f"an app for {self.name}"
-        return {"folder": f"the shared folder “{self.name}”", "checkout": f"a checkout of {self.name}"}.get(
-            self.kind, app)
+        texts = {"folder": _("the shared folder “{name}”"), "checkout": _("a checkout of {name}")}
+        app = _("the app {id}") if self.component else _("an app for {name}")
+        return texts.get(self.kind, app).format(name=self.name, id=self.component)
 
 
 def missing(fields: dict) -> tuple[Missing, ...]:

@@ -8,6 +8,9 @@ from typing import Callable, Optional
 
 import handoff
 from gi.repository import GLib
+from handoff_locale import _
+
+from .messages import translated
 
 
 @dataclass
@@ -84,7 +87,7 @@ class Call:
 
     def _out_of_time(self) -> bool:
         self._timer = None
-        self._fail(handoff.Unreachable("handoffd did not reply in time"))
+        self._fail(handoff.Unreachable(_("handoffd did not reply in time")))
         return GLib.SOURCE_REMOVE
 
     def _fail(self, error: Exception) -> None:
@@ -93,5 +96,5 @@ class Call:
             return self._failed(Failure(str(error)))
         text = str(error)
         if error.name == "MethodNotFound":
-            text = "handoffd is older than this window: update and restart it"
-        self._failed(Failure(text, error.name, error.parameters))
+            text = _("handoffd is older than this window: update and restart it")
+        self._failed(Failure(translated(text), error.name, error.parameters))

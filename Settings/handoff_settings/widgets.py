@@ -1,8 +1,10 @@
 """Widgets shared by the pages. All texts are shown as plain text, never as markup."""
 
+import re
 from typing import Any, Callable, Hashable, Iterable, Optional
 
 from gi.repository import Adw, Gdk, GLib, Gtk, Pango
+from handoff_locale import _
 
 _KINDS = {
     # Themes have no icon of that name.
@@ -13,7 +15,10 @@ _KINDS = {
     "server": "network-server-symbolic",
     "vm": "computer-symbolic",
 }
-_KIND_NAMES = {"desktop": "desktop computer", "vm": "virtual machine", "other": "computer"}
+_KIND_NAMES = {
+    "laptop": _("laptop"), "desktop": _("desktop computer"), "tablet": _("tablet"), "phone": _("phone"),
+    "server": _("server"), "vm": _("virtual machine"),
+}
 MARGIN = 12
 _DIALOG_WIDTH = 400
 # The maximum height of a dialog's content, and the space that a screen needs around it: header,
@@ -26,7 +31,7 @@ _MIN_TOAST_CHARACTERS, _MAX_TOAST_CHARACTERS = 18, 30
 def show_kind(image: Gtk.Image, kind: str) -> None:
     """Shows the icon of a kind of device, with a name for screen readers."""
     image.set_from_icon_name(_KINDS.get(kind, "computer-symbolic"))
-    name(image, _KIND_NAMES.get(kind, kind))
+    name(image, _KIND_NAMES.get(kind, _("computer")))
 
 
 def name(widget: Gtk.Widget, text: str) -> None:
@@ -46,10 +51,10 @@ def label(text: str = "", *classes: str, **properties: Any) -> Gtk.Label:
 
 
 def button(text: str, pressed: Callable[[], None], *classes: str, **properties: Any) -> Gtk.Button:
-    """Returns a text button; an underscore marks its mnemonic."""
+    """Returns a text button; an underscore marks its mnemonic, which some languages have in parentheses at the end."""
     made = Gtk.Button(label=text, use_underline=True, **properties)
     # Otherwise, GTK would read both the button and the label inside.
-    name(made, text.replace("_", ""))
+    name(made, re.sub(r"\(_.\)|_", "", text))
     made.connect("clicked", lambda _: pressed())
     for each in classes:
         made.add_css_class(each)

@@ -3,6 +3,7 @@
 from typing import Callable, Optional
 
 from gi.repository import Adw, Gio, GLib, Gtk
+from handoff_locale import _, ngettext
 
 from .devices import DevicesPage
 from .doctor import Doctor, run_program
@@ -13,23 +14,23 @@ from .offers import OffersPage
 from .problems import ProblemsPage, paused
 from .shortcuts import ShortcutsWindow
 from .switches import SwitchesPage
-from .texts import visible
+from .texts import sentence, visible
 from .varlink import Failure
 from .widgets import button, describe, name, status_page, toast, waiting
 
 _START = ["systemctl", "--user", "start", "handoffd.service"]
 # The reasons why a device is no longer a member of its account, by its standing.
 _EXCLUDED = {
-    "removed": ("This Device Was Removed", "Another device has removed this one from the account."),
+    "removed": (_("This Device Was Removed"), _("Another device has removed this one from the account.")),
     "removedMutually": (
-        "This Device Was Removed", "This device and another one have removed each other from the account."),
+        _("This Device Was Removed"), _("This device and another one have removed each other from the account.")),
     "fileUsedTwice": (
-        "This Device Was Not Admitted", "Another device used the same account file, so both were rejected."),
-    "fileClosed": ("This Device Was Not Admitted", "The account file was closed before it was used."),
+        _("This Device Was Not Admitted"), _("Another device used the same account file, so both were rejected.")),
+    "fileClosed": (_("This Device Was Not Admitted"), _("The account file was closed before it was used.")),
 }
 _WIDE = 600
-_LEAVE = ("This device can no longer exchange activities with the others. Leave the account, then join again or "
-          "create a new one.")
+_LEAVE = _("This device can no longer exchange activities with the others. Leave the account, then join again or "
+           "create a new one.")
 
 
 class Window(Adw.ApplicationWindow):
@@ -51,23 +52,23 @@ class Window(Adw.ApplicationWindow):
         self._problems = ProblemsPage(model, doctor, self._go, self.fail)
         self._titles = ["devices", "offers", "switches", "problems"]
         for page, key, title, icon in (
-            (self._devices, "devices", "Devices", "computer-symbolic"),
-            (self._offers, "offers", "Offers", "dev.handoff1.Settings-symbolic"),
-            (self._switches, "switches", "Switches", "preferences-system-symbolic"),
-            (self._problems, "problems", "Problems", "dialog-warning-symbolic"),
+            (self._devices, "devices", _("Devices"), "computer-symbolic"),
+            (self._offers, "offers", _("Offers"), "dev.handoff1.Settings-symbolic"),
+            (self._switches, "switches", _("Switches"), "preferences-system-symbolic"),
+            (self._problems, "problems", _("Problems"), "dialog-warning-symbolic"),
         ):
             added = self.pages.add_titled(page, key, title)
             added.set_icon_name(icon)
         self.pages.connect("notify::visible-child-name", self._page_chosen)
         self._first = FirstRun(self._create, self.join)
-        self._stopped = status_page("dialog-warning-symbolic", "Handoff Is Not Running")
-        self._start = button("_Start", self.start_daemon, "suggested-action", "pill", halign=Gtk.Align.CENTER)
+        self._stopped = status_page("dialog-warning-symbolic", _("Handoff Is Not Running"))
+        self._start = button(_("_Start"), self.start_daemon, "suggested-action", "pill", halign=Gtk.Align.CENTER)
         self._stopped.set_child(self._start)
         self._excluded = status_page("dialog-warning-symbolic", "")
         self._excluded.set_child(
-            button("_Leave the Account…", self._devices.leave, "suggested-action", "pill", halign=Gtk.Align.CENTER))
+            button(_("_Leave the Account…"), self._devices.leave, "suggested-action", "pill", halign=Gtk.Align.CENTER))
         self._phases = Gtk.Stack(vexpand=True)
-        busy = waiting("Connecting to handoffd…")
+        busy = waiting(_("Connecting to handoffd…"))
         busy.set_valign(Gtk.Align.CENTER)
         for child, key in (
             (busy, "connecting"),
@@ -95,12 +96,13 @@ class Window(Adw.ApplicationWindow):
         self.connect("notify::default-width", lambda *_: self._centre())
         self._centre()
         menu = Gio.Menu()
-        menu.append("_Send Files…", "app.send")
-        menu.append("_Keyboard Shortcuts", "win.show-help-overlay")
-        menu.append("_About Handoff", "app.about")
-        opener = Gtk.MenuButton(icon_name="open-menu-symbolic", menu_model=menu, tooltip_text="Main Menu", primary=True)
+        menu.append(_("_Send Files…"), "app.send")
+        menu.append(_("_Keyboard Shortcuts"), "win.show-help-overlay")
+        menu.append(_("_About Handoff"), "app.about")
+        opener = Gtk.MenuButton(
+            icon_name="open-menu-symbolic", menu_model=menu, tooltip_text=_("Main Menu"), primary=True)
         # The inner button has the focus, but no name of its own.
-        name(opener.get_first_child(), "Main Menu")
+        name(opener.get_first_child(), _("Main Menu"))
         header.pack_end(opener)
         self.set_help_overlay(ShortcutsWindow())
         for number, page in enumerate(self._titles):
@@ -184,12 +186,11 @@ class Window(Adw.ApplicationWindow):
         wrong = self._problems.problems
         pause = paused(self._model)
         warnings = self._model.status.warnings
-        text = f"{wrong} problems: show details" if wrong > 1 else "1 problem: show details"
+        text = ngettext("{count} problem: show details", "{count} problems: show details", wrong).format(count=wrong)
         if not wrong and pause:
             text = pause
         elif not wrong and warnings:
-            # Warnings are sentence fragments, but are shown alone here.
-            text = visible(warnings[0][:1].upper() + warnings[0][1:], 120)
+            text = visible(sentence(warnings[0]), 120)
         self._banner_button.set_label(text)
         name(self._banner_button, text)
         place = "switches" if pause and not wrong else "problems"
@@ -218,7 +219,8 @@ class Window(Adw.ApplicationWindow):
             if code == 0:
                 return self._model.connect_daemon()
             self._start.set_sensitive(True)
-            self.fail(visible(errors or f"systemctl exited with status {code}", 1000))
+            self.fail(visible(errors or _("{program} exited with status {status}").format(
+                program="systemctl", status=code), 1000))
 
         self._start.set_sensitive(False)
         run_program(_START, ended)
@@ -244,15 +246,15 @@ class Window(Adw.ApplicationWindow):
             return False
 
         self._joining = JoiningDialog(
-            self, self._model.status.device, lambda device: self.inform(f"Joined {visible(device.name)}"), link
-        )
+            self, self._model.status.device,
+            lambda device: self.inform(_("Joined {device}").format(device=visible(device.name))), link)
         self._joining.connect("close-request", closed)
         self._joining.present()
 
     def open_link(self, link: Optional[str]) -> None:
         """Handles a link opened from outside: asks for confirmation, or shows why it cannot be used."""
         if link is None:
-            return self.fail("This is not a pairing link")
+            return self.fail(_("This is not a pairing link"))
         self._link = link
         self._take_link()
 
@@ -262,5 +264,6 @@ class Window(Adw.ApplicationWindow):
             return
         link, self._link = self._link, None
         if self._model.status.account:
-            return self.fail("This device is already in an account. To join another one, leave the account first")
+            return self.fail(
+                _("This device is already in an account. To join another one, leave the account first"))
         self.join(link)

@@ -75,7 +75,10 @@ package struct TrayMenu: Equatable, Sendable {
     /// The title of the icon, and its tooltip. Has no text of other devices, because some panels
     /// interpret markup in tooltips.
     package var title: String {
-        isPaused ? "handoff: paused" : count > 0 ? "handoff: \(count) offer\(count == 1 ? "" : "s")" : "handoff"
+        isPaused
+            ? SessionLanguage.localized("handoff: paused")
+            : count > 0
+                ? SessionLanguage.localized("handoff: {count} offer", "handoff: {count} offers", count) : "handoff"
     }
 
     /// Returns the item with an id; nil if the menu has none.
@@ -93,21 +96,28 @@ package struct TrayMenu: Equatable, Sendable {
         }
         count = next.count + Int(content.omitted)
         isPaused = content.paused ?? false
-        if next.isEmpty { next = [Item(Fixed.empty, "No offers of other devices")] }
+        if next.isEmpty { next = [Item(Fixed.empty, SessionLanguage.localized("No offers of other devices"))] }
         if content.omitted > 0 {
+            let omitted = Int(content.omitted)
             next.append(
                 hasSettings
-                    ? Item(Fixed.more, "\(content.omitted) more in Settings", .settings)
-                    : Item(Fixed.more, "\(content.omitted) more: handoffctl list"))
+                    ? Item(
+                        Fixed.more,
+                        SessionLanguage.localized("{count} more in Settings", "{count} more in Settings", omitted),
+                        .settings)
+                    : Item(
+                        Fixed.more,
+                        SessionLanguage.localized(
+                            "{count} more: handoffctl list", "{count} more: handoffctl list", omitted)))
         }
         if content.paused != nil || hasSettings { next.append(Item(Fixed.separator, "")) }
-        if hasSettings { next.append(Item(Fixed.send, "Send Files…", .send)) }
+        if hasSettings { next.append(Item(Fixed.send, SessionLanguage.localized("Send Files…"), .send)) }
         switch content.paused {
-        case true?: next.append(Item(Fixed.resume, "Resume", .pause(false)))
-        case false?: next.append(Item(Fixed.pause, "Pause", .pause(true)))
+        case true?: next.append(Item(Fixed.resume, SessionLanguage.localized("Resume"), .pause(false)))
+        case false?: next.append(Item(Fixed.pause, SessionLanguage.localized("Pause"), .pause(true)))
         case nil: break
         }
-        if hasSettings { next.append(Item(Fixed.settings, "Settings", .settings)) }
+        if hasSettings { next.append(Item(Fixed.settings, SessionLanguage.localized("Settings"), .settings)) }
         let former = items
         items = next
         guard next.map(\.id) == former.map(\.id) else {

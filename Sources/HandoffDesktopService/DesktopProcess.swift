@@ -1,3 +1,4 @@
+import DesktopBus
 internal import Glibc
 import HandoffHandlers
 import HandoffModel
@@ -39,10 +40,19 @@ package enum DesktopProcess {
         }
     }
 
+    /// The folder of translations below the prefix of the installation.
+    private static var translations: String? {
+        ProcessEnvironment.programFolder.map { $0 + "/../share/locale" }
+    }
+
     private static func serve(appSocket: String?) -> Int32 {
         do {
             // Before any thread is created, because threads inherit the signal mask.
             try ProcessSignals.prepare(blocking: [SIGTERM, SIGINT])
+            // The variable is that of gettext(1), for tests and checkouts.
+            if let folder = ProcessEnvironment.value("TEXTDOMAINDIR") ?? translations {
+                SessionLanguage.load(from: folder)
+            }
             let passed = ServiceManager.listenDescriptors()
             let isJoined = ProcessEnvironment.isSocket(STDIN_FILENO)
             guard !passed.isEmpty || isJoined else {

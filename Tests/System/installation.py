@@ -6,8 +6,10 @@ import subprocess
 
 from harness import BIN, ROOT, Skip, expect
 
+with open(os.path.join(ROOT, "po", "LINGUAS")) as file:
+    LANGUAGES = file.read().split()
 # Of the extension, which has a package of its own.
-BROWSERS = """
+BROWSERS = [f"usr/share/webext/handoff/_locales/{language}/messages.json" for language in ("en", *LANGUAGES)] + """
     etc/chromium/native-messaging-hosts/dev.handoff1.browser.json usr/lib/mozilla/native-messaging-hosts/dev.handoff1.browser.json
     usr/share/chromium/extensions/handoff
     usr/share/mozilla/extensions/{ec8030f7-c20a-464f-9b0e-13a3a9e97384}/browser@handoff1.dev
@@ -19,6 +21,7 @@ BROWSERS = """
     usr/share/webext/handoff/address.js usr/share/webext/handoff/boxes.js usr/share/webext/handoff/going.js
     usr/share/webext/handoff/pages.js usr/share/webext/handoff/readable.js usr/share/webext/handoff/rows.js
     usr/share/webext/handoff/icon-32.png usr/share/webext/handoff/icon-48.png usr/share/webext/handoff/icon-128.png
+    usr/share/webext/handoff/language.js
 """.split()
 # Of the window, which has one as well.
 SETTINGS = """
@@ -30,7 +33,8 @@ SETTINGS = """
     usr/share/handoff-settings/handoff_settings/__init__.py usr/share/handoff-settings/handoff_settings/application.py
     usr/share/handoff-settings/handoff_settings/devices.py usr/share/handoff-settings/handoff_settings/doctor.py
     usr/share/handoff-settings/handoff_settings/first_run.py usr/share/handoff-settings/handoff_settings/joining.py
-    usr/share/handoff-settings/handoff_settings/link.py usr/share/handoff-settings/handoff_settings/model.py
+    usr/share/handoff-settings/handoff_settings/link.py usr/share/handoff-settings/handoff_settings/messages.py
+    usr/share/handoff-settings/handoff_settings/model.py
     usr/share/handoff-settings/handoff_settings/offers.py usr/share/handoff-settings/handoff_settings/pairing.py
     usr/share/handoff-settings/handoff_settings/problems.py usr/share/handoff-settings/handoff_settings/process.py usr/share/handoff-settings/handoff_settings/qrcode.py
     usr/share/handoff-settings/handoff_settings/saving.py usr/share/handoff-settings/handoff_settings/send_rows.py usr/share/handoff-settings/handoff_settings/send_window.py usr/share/handoff-settings/handoff_settings/sending.py
@@ -55,7 +59,7 @@ SETTINGS = """
     usr/share/gnome-shell/search-providers/dev.handoff1.Search.ini usr/share/krunner/dbusplugins/dev.handoff1.Search.desktop
     usr/share/handoff-settings/handoff_settings/widgets.py usr/share/handoff-settings/handoff_settings/window.py
 """.split()
-INSTALLED = """
+INSTALLED = [f"usr/share/locale/{language}/LC_MESSAGES/handoff.mo" for language in LANGUAGES] + """
     etc/handoff/documents.conf etc/handoff/handoffd.conf etc/ufw/applications.d/handoff
     usr/bin/handoffctl usr/bin/handoffd usr/bin/handoff-desktop usr/bin/handoff-try
     usr/lib/firewalld/services/handoff.xml
@@ -67,7 +71,7 @@ INSTALLED = """
     usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-symbolic.svg
     usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-offers-symbolic.svg
     usr/share/applications/handoffd.desktop usr/share/handoff/handlers.d/dev.handoff1.files.json
-    usr/share/handoff/handlers.d/dev.handoff1.text.json usr/lib/handoff/handoff-text
+    usr/share/handoff/handlers.d/dev.handoff1.text.json usr/lib/handoff/handoff-text usr/lib/handoff/handoff_locale.py
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl
     usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5

@@ -18,7 +18,22 @@ import time
 
 sys.path[:0] = [sys.argv[1], os.path.join(sys.argv[1], os.pardir, "Integrations", "python")]
 
+from handoff_settings import widgets as parts  # noqa: E402
+
+# The names for screen readers, which GTK can only compare.
+NAMES = {}
+set_name = parts.name
+
+
+def recorded_name(widget, text):
+    NAMES[widget] = text
+    set_name(widget, text)
+
+
+parts.name = recorded_name
+
 from handoff_settings.application import Application, SendRequest  # noqa: E402
+from handoff_settings.problems import CheckRow  # noqa: E402
 
 from gi.repository import Adw, Gdk, Gio, GLib, GObject, Gtk  # noqa: E402
 
@@ -104,6 +119,53 @@ class Commands:
 
     def texts(self):
         return texts()
+
+    def words(self):
+        """Returns all texts in the language of the window: also tooltips, names, titles and menus, but no checks, which are
+        texts of handoffctl, and no controls of GTK."""
+        found = []
+        for window in windows():
+            found.append(window.get_title() or "")
+            for each in widgets(window):
+                if each.get_ancestor(Adw.HeaderBar) and {"minimize", "maximize", "close"} & set(each.get_css_classes()):
+                    continue
+                is_check = each.get_ancestor(CheckRow) and not each.get_ancestor(Gtk.Button)
+                found += [each.get_tooltip_text() or "", NAMES.get(each, "")] + ([] if is_check else [text_of(each)])
+                menu = each.get_menu_model() if isinstance(each, Gtk.MenuButton) else None
+                for item in range(menu.get_n_items() if menu else 0):
+                    found.append(menu.get_item_attribute_value(item, "label", None).get_string())
+        return sorted({text for text in found if text})
+
+    def inside(self):
+        """Returns whether all texts are completely inside their window. Some can be scrolled vertically."""
+        found = []
+        for window in windows():
+            for each in widgets(window):
+                inside, bounds = each.compute_bounds(window)
+                if not inside or not text_of(each):
+                    continue
+                left, top = bounds.origin.x, bounds.origin.y
+                is_cut = left < 0 or left + bounds.size.width > window.get_width()
+                if not each.get_ancestor(Gtk.ScrolledWindow):
+                    is_cut = is_cut or top < 0 or top + bounds.size.height > window.get_height()
+                if is_cut:
+                    found.append(text_of(each))
+        self.geometry = f" (outside: {found})"
+        return None if found else True
+
+    def direction(self, is_mirrored):
+        """Sets the direction of the layout."""
+        Gtk.Widget.set_default_direction(Gtk.TextDirection.RTL if is_mirrored else Gtk.TextDirection.LTR)
+        return True
+
+    def left(self, name):
+        """Returns the distance of a widget that shows a text from the left edge of its window."""
+        for window in windows():
+            for each in widgets(window):
+                inside, bounds = each.compute_bounds(window)
+                if inside and text_of(each) == name:
+                    return {"left": bounds.origin.x}
+        return None
 
     def see(self, text):
         return any(text in each for each in texts()) or None
@@ -219,19 +281,24 @@ class Commands:
         focus = windows()[0].get_focus()
         return {"focus": sorted(named(focus)) if focus else []}
 
-    def close(self):
-        windows()[0].close()
+    def close(self, text=""):
+        """Closes the window that shows a text, or the only one."""
+        found = [window for window in windows() if not text or any(text in text_of(each) for each in widgets(window))]
+        if not found:
+            return None
+        found[0].close()
         return True
 
     def count(self):
         """Returns the number of windows."""
         return {"windows": len([each for each in Gtk.Window.list_toplevels() if each.get_mapped()])}
 
-    def size(self, width, height):
-        """Sets the size of the window's content."""
-        window = application.window
+    def size(self, width, height, text=None):
+        """Sets the size of the main window's content, or of the window that shows a text."""
+        found = [window for window in windows() if text and any(text in text_of(each) for each in widgets(window))]
+        window = found[0] if found else application.window
         window.set_default_size(width, height)
-        if window.get_width() > width or window.get_height() > height:
+        if not 0 < window.get_width() <= width or window.get_height() > height:
             return None
         return {"width": window.get_width(), "height": window.get_height()}
 

@@ -1,11 +1,14 @@
 """The popup of the extension: its contents, the data it requests and when, and its use by keyboard."""
 
 import json
+import os
+import re
+import shutil
 import time
 
 from browsers import CHROMIUM_ID, Chromium, Firefox, until
 from extension import TABS, popup_of, text
-from harness import Failure, expect, main, test
+from harness import ROOT, Failure, Skip, expect, main, run, test
 from two_browsers import Two
 
 
@@ -134,6 +137,10 @@ PLAYED = """(() => {
         postMessage: (message) => asked.push(message), onMessage: { addListener: (each) => listeners.push(each) } });
 })()"""
 FOCUSED = "document.activeElement.getAttribute('aria-label') ?? document.activeElement.id"
+# All visible texts and names.
+SHOWN = """[...document.querySelectorAll('body *')].filter((each) => each.checkVisibility()).flatMap((each) => [
+    ...[...each.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE).map((node) => node.data.trim()),
+    each.title, each.placeholder, each.getAttribute('aria-label')]).filter(Boolean)"""
 STOPS = """[...document.querySelectorAll('button, input, a, [tabindex]')].filter((each) => each.checkVisibility() && each.tabIndex >= 0)
     .length"""
 
@@ -152,13 +159,15 @@ def status(account=True, devices=("laptop",), **more):
 class Played:
     """A popup in Chromium whose messages the test writes."""
 
-    def __init__(self, stage, height=600):
+    def __init__(self, stage, height=600, texts=None):
+        """`texts` replaces those of the language, by their keys."""
         self.browser = Two(stage, (Chromium,)).browsers[0]
         self.tab = self.browser.call("Target.createTarget", {"url": "about:blank"})["targetId"]
         session = self.browser.session(self.tab)
         self.browser.resize(self.tab, 360, height)
         self.browser.call("Page.enable", {}, session)
-        self.browser.call("Page.addScriptToEvaluateOnNewDocument", {"source": PLAYED}, session)
+        source = PLAYED + (f";chrome.i18n.getMessage = (key) => ({json.dumps(texts)})[key] ?? ''" if texts else "")
+        self.browser.call("Page.addScriptToEvaluateOnNewDocument", {"source": source}, session)
         self.browser.navigate(self.tab, f"chrome-extension://{CHROMIUM_ID}/popup.html")
         until("the popup", lambda: self.run("document.querySelector('#page')?.textContent !== ''"))
 
@@ -253,6 +262,41 @@ def small(stage):
     place = popup.run("(({ left, top, right, bottom }) => [left, top, right, bottom])(document.querySelector('#pause').getBoundingClientRect())")
     expect(place[1] >= 0 and place[3] <= 240 and place[2] <= 360, f"the button is at {place}")
     expect(popup.run("document.scrollingElement.scrollWidth") <= 360, "it is wider than its window")
+
+
+@test("in the pseudo-locale, mirrored, every text of the popup has brackets and fits")
+def translated(stage):
+    if not shutil.which("msgfmt"):
+        raise Skip("msgfmt is not installed (scripts/setup --tests)")
+    done = run([os.path.join(ROOT, "scripts", "translations"), "compile", "--pseudo", stage.folder], os.environ)
+    expect(done.code == 0, str(done))
+    with open(os.path.join(stage.folder, "_locales", "en_XA", "messages.json")) as file:
+        texts = {key: value["message"] for key, value in json.load(file).items()}
+    popup = Played(stage, texts={**texts, "@@bidi_dir": "rtl"})
+    shown = popup.run(SHOWN)
+    popup.deliver({"kind": "daemon", "missing": None}, {"kind": "page", "isOffered": True}, status(devices=()))
+    shown += popup.run(SHOWN)
+    popup.deliver(status(devices=("LAPTOP",)))
+    popup.offers()
+    shown += popup.run(SHOWN)
+    app = {**offer(2, "PAGE"), "isPage": False, "opens": "APP"}
+    popup.offers(app, offer(3, ""), {**app, "activity": "1" * 32, "opens": ""}, *(offer(number, "PAGE") for number in range(4, 30)))
+    tab = {"title": "PAGE", "url": "https://SITE/"}
+    popup.deliver({"kind": "tabs", "device": "ab" * 32, "deviceName": "LAPTOP", "tabs": [tab] * 20}, {"kind": "sent", "device": ""})
+    shown += popup.run(SHOWN)
+    popup.deliver({"kind": "code", "url": "https://site.example/", "rows": None}, {"kind": "taken", "device": ""})
+    popup.run("(document.querySelector('#code').hidden = false, document.querySelector('#search').value = 'x',"
+              " document.querySelector('#search').dispatchEvent(new Event('input')), 1)")
+    shown += popup.run(SHOWN)
+    popup.deliver(status(account=False, holds=[{"direction": "advertise", "byUser": True, "message": "REASON"}]))
+    popup.offers()
+    shown += popup.run(SHOWN)
+    left = {each for each in shown if re.search("[A-Za-z]", re.sub("⟦[^⟦⟧]*⟧", "", re.sub("⟦[^⟦⟧]*⟧", "", each)))}
+    expect(left <= {"LAPTOP", "PAGE", "desk", "laptop", "site"}, f"not translated: {left}")
+    expect(len(set(shown)) > 35, f"only {len(set(shown))} texts: {sorted(set(shown))}")
+    expect(popup.run("document.scrollingElement.scrollWidth") <= 360, "it is wider than its window")
+    places = popup.run("['#device', '#resume'].map((each) => document.querySelector(each).getBoundingClientRect().left)")
+    expect(places[0] > places[1], f"not mirrored: {places}")
 
 
 @test("titles and names are one line, and do not change the direction or the position of following text")

@@ -119,7 +119,7 @@ def three(stage):
     for manager in managers:
         expect(manager.menu([]) == [] == manager.menu([]), "an entry without files")
         expect(manager.menu() == CHOOSER, "the first menu")
-        expect(manager.choose(*CHOOSER) == "Handoff::Send", "wrong name")
+        expect(manager.choose(*CHOOSER) == "Handoff::send", "wrong name")
         expect(window.choices.get(timeout=20) == ("send-to", [["", ["file:///tmp/a"]]]), "wrong choice")
         manager.shows("my__laptop")
         manager.menu(URIS)
@@ -127,7 +127,7 @@ def three(stage):
         expect(window.choices.get(timeout=20) == ("send-to", [[identifier, URIS]]), "wrong files")
         manager.menu(URIS[2:3])
         # Caja finds the chosen item by its name.
-        expect(manager.choose("Choose Devices…") == "Handoff::Send", "an entry that is still shown would not be found")
+        expect(manager.choose("Choose Devices…") == "Handoff::send", "an entry that is still shown would not be found")
         expect(window.choices.get(timeout=20) == ("send-to", [["", URIS[2:3]]]), "wrong files")
     origin.stop()
     for manager in managers:

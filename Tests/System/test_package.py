@@ -43,7 +43,8 @@ def round_trip(stage):
             expect(leads == os.path.realpath(os.path.join(image, target)), f"{path} links to {leads}")
             continue
         mode = os.stat(os.path.join(image, path)).st_mode & 0o777
-        expect(mode == (0o755 if "/bin/" in path or "/lib/handoff/" in path else 0o644), f"{path} has mode {mode:o}")
+        is_program = "/bin/" in path or "/lib/handoff/" in path and not path.endswith(".py")
+        expect(mode == (0o755 if is_program else 0o644), f"{path} has mode {mode:o}")
     call("make", "uninstall", environment={"PREFIX": "/usr", "DESTDIR": image})
     expect(files(image) == [], f"remaining files: {files(image)}")
     expect(not os.path.exists(os.path.join(image, "etc/handoff")), "its folder of settings remains")
@@ -92,6 +93,12 @@ def local(stage):
     # It finds its parts relative to itself.
     version = call(os.path.join(image, "usr/local/bin/handoff-settings"), "--version").stdout
     expect(version.startswith("handoff-settings "), version)
+    done = call(os.path.join(image, "usr/local/bin/handoff-settings"), environment={"DISPLAY": "", "WAYLAND_DISPLAY": ""}, code=1)
+    expect("no display" in done.stderr or "gir1.2" in done.stderr, f"{done}")
+    words = "import handoff_locale; print(handoff_locale._('Devices'))"
+    german = call("/usr/bin/python3", "-B", "-c", words, environment={
+        "PYTHONPATH": os.path.join(image, "usr/local/lib/handoff"), "LC_ALL": "C.UTF-8", "LANGUAGE": "de"}).stdout
+    expect(german == "Geräte\n", german)
 
 
 # ---- Units, firewalls, completions -------------------------------------------------------------------------------------

@@ -3,13 +3,14 @@
 
 import json
 import os
+import shutil
 import signal
 import time
 
 from bus import Writer
 from desk import TYPE, events
 from desk import Desk as AppDesk
-from harness import expect, main, test
+from harness import ROOT, Skip, expect, main, run, test
 from notifications import SessionBus
 from tray import ITEM, MENU, PROPERTIES, Monitor, Refused, Tray
 
@@ -21,11 +22,12 @@ FIRST = "Draft (Editor, origin)"
 class Desk(AppDesk):
     """A device with a bus, a tray and a simulated app, and another device that offers activities."""
 
-    def __init__(self, stage, tray=True, configuration=QUIET, installed=True, **more):
+    def __init__(self, stage, tray=True, configuration=QUIET, installed=True, variables=None, **more):
+        """`variables` are those of the environment."""
         self.bus = SessionBus(stage)
         self.tray = Tray(self.bus, **more) if tray else None
         super().__init__(stage, self.bus, log_level="info", configuration=configuration)
-        self.daemon.extra |= {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}
+        self.daemon.extra |= {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent", **(variables or {})}
         self.played = self.app("editor", TYPE, name="Editor", types=[TYPE])
         if installed:
             for icon in ("Tray", "Tray-offers"):
@@ -88,6 +90,26 @@ def shown(stage):
     desk.tray.until(lambda: desk.tray.signals[-1][0] == "NewIcon", "the icon")
     expect({name for name, _ in desk.tray.signals} == {"LayoutUpdated", "NewTitle", "NewToolTip", "NewStatus", "NewIcon"},
            f"wrong: {desk.tray.signals}")
+
+
+@test("the menu is in the language of the session, with its plural forms")
+def language(stage):
+    if not shutil.which("msgfmt"):
+        raise Skip("msgfmt is not installed (scripts/setup --tests)")
+    done = run([os.path.join(ROOT, "scripts", "translations"), "compile", stage.folder], os.environ)
+    expect(done.code == 0, str(done))
+    desk = Desk(stage, variables={
+        "LANG": "C.UTF-8", "LANGUAGE": "de", "TEXTDOMAINDIR": os.path.join(stage.folder, "locale")})
+    desk.window()
+    desk.draft()
+    expect(desk.tray.property("Title") == "handoff: 1 Angebot", f"wrong: {desk.tray.property('Title')}")
+    expect(list(desk.tray.items()) == [FIRST, "", "Dateien senden…", "Pause", "Einstellungen"], f"wrong: {desk.tray.layout()}")
+    desk.publish(TYPE, "--title", "Letter")
+    desk.tray.menu(lambda labels: "Letter (Editor, origin)" in labels, "the second offer")
+    expect(desk.tray.property("Title") == "handoff: 2 Angebote", f"wrong: {desk.tray.property('Title')}")
+    desk.tray.click(desk.tray.items()["Pause"])
+    desk.tray.menu(lambda labels: "Fortsetzen" in labels, "the pause")
+    expect(desk.tray.property("Title") == "handoff: pausiert", f"wrong: {desk.tray.property('Title')}")
 
 
 @test("the menu answers both families of panels, and an unknown id with an error")

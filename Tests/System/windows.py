@@ -55,10 +55,11 @@ class Screen:
 class SettingsWindow:
     """A window, used as a person uses it."""
 
-    def __init__(self, stage, screen, daemon, link=None, programs=None, bus=None, arguments=()):
+    def __init__(self, stage, screen, daemon, link=None, programs=None, bus=None, arguments=(), package=PACKAGE, **variables):
+        """`package` is the folder of the package, and `variables` are those of the environment."""
         log = os.path.join(daemon.folder, f"window-{len(stage.processes)}.log")
-        words = [PYTHON, "-B", DRIVER, PACKAGE, *([link] if link else []), *arguments]
-        self.start(stage, daemon.name, words, screen.environment(daemon, programs, bus), log)
+        words = [PYTHON, "-B", DRIVER, package, *([link] if link else []), *arguments]
+        self.start(stage, daemon.name, words, {**screen.environment(daemon, programs, bus), **variables}, log)
 
     def start(self, stage, name, words, environment, log):
         """Starts the driver with these arguments. `name` is that of its device, for messages."""
