@@ -9,6 +9,7 @@ from gi.repository import Gio, GLib
 
 import handoff
 import host
+from handoff_locale import _
 
 # Files that programs only read, by their types: a program may run any other. The same list as that for received files.
 FAMILIES = (
@@ -185,26 +186,27 @@ class Adapter:
         if not isinstance(url, str) or not url.startswith("handoff-document:"):
             return False
         app, page = app if isinstance(app, str) else "", page if is_page(page) else None
-        name = content.get("title") or "a document"
+        name = content.get("title") or _("a document")
         host.fetch(url, continuation, lambda path, error: self._fetched(name, path, error, app, page))
 
     def _fetched(self, name, path, error, app, page):
         def failed(error):
             if error:
-                host.report(self.bus, f"Cannot open {handoff.visible(name)}", error)
+                host.report(self.bus, _("Cannot open {document}").format(document=handoff.visible(name)), error)
 
         def started(error):
             failed(error)
             if not error and self.is_editing and os.path.realpath(path).startswith(fetched_folder()):
                 # Otherwise its changes would be lost.
-                host.report(self.bus, f"{handoff.visible(name)} is a copy", "Save it under another name to keep your changes.")
+                host.report(self.bus, _("{document} is a copy").format(document=handoff.visible(name)),
+                            _("Save it under another name to keep your changes."))
 
         def typed(kind):
             info = kind and chosen(app, kind)
             if not kind:
-                failed("The file is not a document. Programs and scripts are not opened.")
+                failed(_("The file is not a document. Programs and scripts are not opened."))
             elif not info:
-                failed(f"No program opens files of the type {kind}.")
+                failed(_("No program opens files of the type {type}.").format(type=kind))
             else:
                 host.start(self.bus, id_of(info), command(info, path, page), started)
 

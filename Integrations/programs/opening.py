@@ -9,6 +9,7 @@ import urllib.parse
 from gi.repository import Gio, GLib
 
 import host
+from handoff_locale import _
 from fetching import Fetch
 from mpris import PLAYER, PROPERTIES, TRACKS, is_media, is_stream, real
 
@@ -18,7 +19,7 @@ TIMEOUT, INTERVAL, PRECISION = 30, 0.1, 0.3
 SLOW = 3
 MAX_LOOKS = 10
 MAX_TRACKS = 50
-NOT_MEDIA = "not a file with sound or video"
+NOT_MEDIA = _("not a file with sound or video")
 
 
 class Request:
@@ -106,14 +107,14 @@ class Opening:
 
     def _completed(self, request, path, result):
         if not path:
-            host.report(self.bus, f"Cannot play all of {request.title}", result)
+            host.report(self.bus, _("Cannot play all of {title}").format(title=request.title), result)
         else:
             # It is played from the complete file if the part could not be opened.
             GLib.timeout_add_seconds(SLOW, lambda: self._fetched(request, path, True))
 
     def _is_slow(self, request, device):
         if request is self.request and not request.uri:
-            host.report(self.bus, f"Fetching {request.title}", f"from {device}")
+            host.report(self.bus, _("Fetching {title}").format(title=request.title), _("from {device}").format(device=device))
 
     def _locate(self, address, continuation, done):
         """`done` gets the URL of a stream or of a local file, or None and the reason."""
@@ -131,7 +132,7 @@ class Opening:
         if not running:
             return self._start()
 
-        def opened(_, error):
+        def opened(_values, error):
             if request is self.request:
                 self._start() if error else self._expect()
 
@@ -159,13 +160,13 @@ class Opening:
         elif info and info.get_filename():
             words = ["gio", "launch", info.get_filename(), request.uri]
         else:
-            return self._fail("no player for it is installed")
+            return self._fail(_("no player for it is installed"))
         request.is_started_there = name in ("mpv", "vlc")
         host.start(self.bus, name, words, lambda error: self._fail(error) if error and request is self.request else None)
         self._expect()
 
     def _fail(self, reason):
-        host.report(self.bus, f"Cannot play {self.request.title}", reason)
+        host.report(self.bus, _("Cannot play {title}").format(title=self.request.title), reason)
         self.request = None
 
     # ---- Position --------------------------------------------------------------------------------------------------
@@ -227,7 +228,7 @@ class Opening:
         def listed(values, _error):
             tracks = values[0] if values and isinstance(values[0], list) else []
             if tracks and is_current():
-                self._locate(request.tracks.pop(0), request.continuation, lambda uri, _: located(uri, tracks[-1]))
+                self._locate(request.tracks.pop(0), request.continuation, lambda uri, _reason: located(uri, tracks[-1]))
 
         def located(uri, last):
             if uri and is_current():
