@@ -133,10 +133,25 @@ def send(stage, screen, desk):
     window.do("quit")
 
 
+# The apps on the device of the pictures, by the types that they continue, and the offers of another device.
+APPS = {"org.example.playing": "Media player", "org.example.reading": "Document reader", "org.example.letter": "Writer"}
+OFFERS = [
+    ("org.example.scan", "Receipts of October"), ("org.example.letter", "Letter to the landlord"),
+    ("org.example.reading", "Birds of the coast.pdf"), ("org.example.playing", "Goldberg Variations, BWV 988"),
+    ("https://lighthouse.example/", "The way to the lighthouse")]
+
+
 def settings():
     stage = Stage("screenshots")
     try:
-        desk, laptop, phone = (stage.daemon(name) for name in ("Desk", "Laptop", "Phone"))
+        desk, laptop, phone = (stage.daemon(name, start=False) for name in ("Desk", "Laptop", "Phone"))
+        folder = os.path.join(desk.folder, "home", ".config", "handoff", "handlers.d")
+        os.makedirs(folder)
+        for type, name in APPS.items():
+            with open(os.path.join(folder, f"{type}.json"), "w") as file:
+                json.dump({"name": name, "exec": ["/bin/true"], "types": [type]}, file)
+        for daemon in (desk, laptop, phone):
+            daemon.start()
         screen = Screen(stage)
         window = SettingsWindow(stage, screen, desk)
 
@@ -159,16 +174,12 @@ def settings():
         window.press("Add a Device…").see("Valid for")
         shot("pairing")
         window.press("Cancel")
-        handlers = [desk.follow("handle", type) for type in ("org.example.letter", "org.example.map")]
-        for type, title in (("org.example.scan", "Receipts of October"), ("org.example.map", "The way to the lighthouse"),
-                            ("org.example.letter", "Letter to the landlord")):
+        for type, title in OFFERS:
             laptop.publish(type, "--title", title)
-        window.press("Offers").see("Receipts of October", "The way to the lighthouse", "opens in")
+        window.press("Offers").see(*(title for _, title in OFFERS)).see("opens in Media player")
         shot("offers")
-        window.press("Switches").see("running")
+        window.press("Switches").see("Notifications for Media player")
         shot("switches")
-        for handler in handlers:
-            handler.interrupt()
         # One that finds nothing, because no Avahi runs here.
         attic = stage.daemon("Attic", discovery="avahi")
         attic.ctl("account", "create")
