@@ -109,6 +109,11 @@ struct PublishRequest {
     let endsWhenAccepted: Bool
     /// The item that waits for its device; nil for an activity that ends with the command.
     var waiting: WaitingItem?
+    /// The content that the payload names as document 0; nil if the documents are files.
+    var document: PublishedContent?
+    /// When the activity expires and the command ends, in seconds since 2001-01-01 UTC; nil for an
+    /// activity that lasts as long as the command.
+    var expirationDate: Double?
 
     /// Returns the activity as sent to the daemon. It requests saves, so that its current state is
     /// sent when it is continued.
@@ -125,9 +130,9 @@ struct PublishRequest {
         } else if stream != nil {
             description.supportsContinuationStreams = true
         }
+        if document != nil { description.supportsContinuationStreams = true }
         description.needsSave = true
-        // The activity ends with the command.
-        description.expirationDate = ActivityDescription.neverExpires
+        description.expirationDate = expirationDate ?? ActivityDescription.neverExpires
         return description
     }
 
@@ -212,7 +217,10 @@ final class PublishSession {
                 end()
             }
         }
-        streams?.documentPath = { [unowned self] in documents.path($0) }
+        streams?.document = { [unowned self] number in
+            if number == 0, let document = request.document { return document }
+            return documents.path(number).map { .path($0) }
+        }
     }
 
     /// Handles a report of the attachment. The caller handles its failures.
@@ -332,7 +340,7 @@ final class PublishSession {
             streams?.serve(stream, resource, of: offer.activity, to: device)
         case .withdrawn(offer.activity):
             guard !isEnding else { return }
-            refusal = .withdrawn()
+            if request.expirationDate == nil { refusal = .withdrawn() }
             finish()
         case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .declined, .stream,
             .withdrawn:
