@@ -6,12 +6,14 @@ import base64
 import glob
 import json
 import os
+import runpy
 import shutil
 import signal
 import subprocess
 import sys
 import tempfile
 import time
+import types
 from urllib.parse import quote, unquote_to_bytes
 
 from browsers import until
@@ -286,22 +288,21 @@ def in_turn(stage, screen):
     desk.offered(laptop)
     desk.pasted(b"from the laptop")
     expect(laptop.paste() == b"from the laptop", "the local clipboard was replaced")
-    before = desk.sent()
-    desk.own({"text/plain": b"hunter2", "UTF8_STRING": b"hunter2", SECRET: b"secret"})
-    # What follows the secret arrives after it would have.
-    until("the clipboard of the desk", lambda: desk.paste() == b"hunter2")
-    desk.copy(b"after the secret")
-    offer = laptop.watch.wait("added", type=TYPE)
+    # A secret, and one that replaces content that is still offered.
+    for former in (None, b"before the secret"):
+        if former:
+            desk.copy(former)
+            laptop.offered(desk)
+        before, seen = desk.sent(), len(laptop.watch.seen)
+        desk.own({"text/plain": b"hunter2", "UTF8_STRING": b"hunter2", SECRET: b"secret"})
+        # An offer of the secret would arrive before that of content that is copied when this has arrived.
+        laptop.copy(b"later")
+        desk.pasted(b"later")
+        desk.copy(b"after the secret")
+        laptop.offered(desk)
+        offers = [each for each in laptop.watch.seen[seen:] if each["event"] == "added"]
+        expect(len(offers) == 1 and desk.sent() == before, f"the secret was offered: {offers}")
     laptop.pasted(b"after the secret")
-    expect(desk.own_offers()[0]["id"] == offer["id"] and desk.sent() == before + 1, "the secret was offered")
-    # A secret that replaces content that is still offered.
-    before = desk.sent()
-    desk.copy(b"before the secret")
-    laptop.offered(desk)
-    desk.own({"UTF8_STRING": b"hunter2", "text/plain": b"hunter2", SECRET: b"anything"})
-    laptop.watch.wait("removed", type=TYPE)
-    until("the withdrawn clipboard", lambda: laptop.paste() == b"")
-    expect(desk.sent() == before, "content was sent")
 
 
 def failing(stage, screen):
@@ -398,6 +399,37 @@ def listed(stage, screen):
     expect(copied == ["copy", *lines[:-1]], f"{copied}")
 
 
+@test("content that a clipboard manager keeps is not offered longer, and nothing that follows a secret is")
+def kept(stage):
+    agent = runpy.run_path(PROGRAM)
+    times = agent["Agent"].changed.__globals__["time"] = types.SimpleNamespace(monotonic=lambda: times.now, time=lambda: 0, now=1000.0)
+    offers = []
+
+    class App:
+        def publish(self, type, **fields):
+            offers.append(fields["expirationDate"] + agent["EPOCH"])
+            return types.SimpleNamespace(become_current=lambda: None, invalidate=lambda: None)
+
+    loop = types.SimpleNamespace(after=lambda _, function: function(), cancel=lambda timer: None)
+    device = agent["Agent"](loop, 120, 0)
+    device._app = App()
+
+    def change(after, *names):
+        times.now += after
+        before = len(offers)
+        device.changed(set(names))
+        return offers[before:]
+
+    expect(change(0) == [] and change(0.5, "text/plain") == [], "content from before the start was offered")
+    expect(change(10, "text/plain") == [120], f"{offers}")
+    expect(change(50) == [] and change(0.5, "text/plain") == [69.5], f"{offers}")
+    expect(change(100) == [] and change(0.5, "text/plain") == [], f"{offers}")
+    expect(change(10, "text/plain", SECRET) == [] and change(10) == [] and change(0.5, "text/plain") == [], f"{offers}")
+    expect(change(10, "text/plain") == [120], f"{offers}")
+    # It is empty for another reason.
+    expect(change(10) == [] and change(10) == [] and change(0.5, "text/plain") == [120], f"{offers}")
+
+
 @test("sway: a clipboard manager that reads immediately gets no content")
 def eager(stage):
     desk, laptop = shared(stage, sway)
@@ -405,7 +437,7 @@ def eager(stage):
     laptop.start(grace="60")
     seen = os.path.join(stage.folder, "seen")
     laptop.copy(b"local")
-    desk.offered(laptop)
+    desk.pasted(b"local")
     manager = subprocess.Popen(["wl-paste", "--watch", "sh", "-c", f"wc -c >>{seen}"], env=laptop.environment)
     stage.processes.append(manager)
     until("the manager", lambda: os.path.exists(seen))

@@ -102,7 +102,7 @@ private final class PasteSession {
         }
         do throws(CommandFailure) {
             switch value {
-            case .string(let text): show(text, format)
+            case .string(let text) where format.isText: show(text, format)
             case .array(let files) where format == .files:
                 rest = try files.map { (file) throws(CommandFailure) in try Self.url(of: file) }.reversed()
                 try next()
