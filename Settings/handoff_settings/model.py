@@ -14,7 +14,6 @@ from .varlink import Call, Failure
 _TRIES, _PAUSE = 10, 200
 # The activity type for lists of open tabs, which browsers offer to each other.
 _TABS = "dev.handoff1.browser.tabs"
-_CLIPBOARD = "dev.handoff1.clipboard"
 
 # The method and the parser for each part of the daemon's state.
 _PARTS: dict[str, tuple[str, Callable]] = {
@@ -167,7 +166,7 @@ class Model(GObject.Object):
         if event == "ready":
             self._is_listed = True
             return self._updated("offers")
-        if offer.type in (_TABS, _CLIPBOARD):
+        if offer.type == _TABS:
             return
         others = [each for each in self.offers if each.key != offer.key]
         if event == "changed" and len(others) < len(self.offers):

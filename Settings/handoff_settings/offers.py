@@ -2,9 +2,10 @@
 
 from typing import Callable, Optional
 
-from gi.repository import Gio, GLib, Gtk
+from gi.repository import Gdk, Gio, GLib, GObject, Gtk
 
 from . import values
+from .doctor import run_program
 from .model import Model
 from .texts import moment, visible
 from .varlink import Call, Failure
@@ -12,6 +13,9 @@ from .widgets import Page, Row, Rows, button, describe, name, show_kind, status_
 
 # The choice of the web browser. No app has this id.
 _WEB = "/web"
+_CLIPBOARD = "dev.handoff1.clipboard"
+# Marks the clipboard of another device, which handoff-clipboard does not offer.
+_REMOTE = "application/x-handoff-clipboard"
 
 
 def _has_software() -> bool:
@@ -29,7 +33,10 @@ class OfferRow(Row):
         self._call: Optional[Call] = None
         self._failure = ""
         self._spinner = Gtk.Spinner(valign=Gtk.Align.CENTER)
-        self._continue = button("Continue", self.go, valign=Gtk.Align.CENTER)
+        self._is_clipboard = offer.type == _CLIPBOARD
+        self._is_copying = False
+        self._verb = "Copy" if self._is_clipboard else "Continue"
+        self._continue = button(self._verb, self._copy if self._is_clipboard else self.go, valign=Gtk.Align.CENTER)
         self._install = button("Open in Software", self._open_software, valign=Gtk.Align.CENTER)
         self._choices: Optional[list[tuple[str, str]]] = None
         self._chooser = Gtk.MenuButton(icon_name="pan-down-symbolic", valign=Gtk.Align.CENTER,
@@ -53,11 +60,11 @@ class OfferRow(Row):
         """Shows the current state of the offer."""
         self.offer = offer
         show_kind(self._icon, offer.device_kind)
-        title = visible(offer.title or offer.type)
-        name(self._continue, f"Continue {title}")
+        title = "Clipboard" if self._is_clipboard else visible(offer.title or offer.type)
+        name(self._continue, f"{self._verb} {title}")
         opener = {"app": f"opens in {visible(offer.opener)}", "web": "opens in the web browser"}.get(offer.opens)
         words = [("sent by " if offer.sent else "") + visible(offer.device_name), f"since {self._moment}",
-                 opener or visible(offer.reason or "no app opens it")]
+                 "can be copied here" if self._is_clipboard else opener or visible(offer.reason or "no app opens it")]
         lines = ["  ·  ".join(words)]
         if offer.missing:
             lines.append("Not on this device: " + ", ".join(visible(each.words) for each in offer.missing))
@@ -69,11 +76,11 @@ class OfferRow(Row):
         # A narrow window has no room for both.
         self._continue.set_visible(not can_install or offer.opens != "nothing")
         self._show_choices()
-        is_going = self._call is not None
+        is_going = self._call is not None or self._is_copying
         self._chooser.set_sensitive(not is_going)
         self._spinner.set_visible(is_going)
         self._spinner.set_spinning(is_going)
-        self._continue.set_sensitive(not is_going and offer.opens != "nothing")
+        self._continue.set_sensitive(not is_going and (offer.opens != "nothing" or self._is_clipboard))
 
     @property
     def _component(self) -> Optional[str]:
@@ -103,6 +110,23 @@ class OfferRow(Row):
             item.set_action_and_target_value("offer.open", GLib.Variant("s", app))
             menu.append_item(item)
         self._chooser.set_menu_model(menu)
+
+    def _copy(self) -> None:
+        """Copies the text of the clipboard of the other device, also where no service may set the clipboard."""
+        def done(code: Optional[int], output: str, errors: str) -> None:
+            self._is_copying = False
+            self._failure = "" if code == 0 else visible(errors.split("\n")[0].removeprefix("handoffctl: "), 1000)
+            self.show_offer(self.offer)
+            if code != 0:
+                return
+            text = Gdk.ContentProvider.new_for_value(GObject.Value(str, output.replace("\0", "\ufffd")))
+            mark = Gdk.ContentProvider.new_for_bytes(_REMOTE, GLib.Bytes.new(b""))
+            self.get_clipboard().set_content(Gdk.ContentProvider.new_union([text, mark]))
+            self._page.inform("Copied")
+
+        self._is_copying = True
+        self.show_offer(self.offer)
+        run_program(["handoffctl", "paste", "--from", self.offer.device, "--type", "text/plain"], done)
 
     def go(self, app: str = "") -> None:
         """Continues the offer on this device: in an app by its id, in the browser (`_WEB`), or as usual."""

@@ -50,16 +50,17 @@ import Testing
         #expect(run.output == "a\u{1B}[2J\nb" + #"a\u{1B}[2J"# + "\nb\n")
     }
 
-    @Test(arguments: [
-        (["text/plain": 5], "a format without content"),
-        (["image/png": ["$url": "https://example.org/"]], "cannot be fetched"),
-        (["image/png": ["$url": "handoff-document:name/a"]], "cannot be fetched"),
-        (["text/uri-list": [["$url": "file:///etc/passwd"]]], "without a valid URL"),
-        (["text/uri-list": [7]], "a format without content"),
-        (["text/uri-list": "file:///etc/passwd", "image/png": 1], "a format without content"),
-        (["\u{1B}[2J": "a"], "not available as a known format"),
-        ([:], "not available as a known format"),
-    ] as [(JSONObject, String)])
+    @Test(
+        arguments: [
+            (["text/plain": 5], "a format without content"),
+            (["image/png": ["$url": "https://example.org/"]], "cannot be fetched"),
+            (["image/png": ["$url": "handoff-document:name/a"]], "cannot be fetched"),
+            (["text/uri-list": [["$url": "file:///etc/passwd"]]], "without a valid URL"),
+            (["text/uri-list": [7]], "a format without content"),
+            (["text/uri-list": "file:///etc/passwd", "image/png": 1], "a format without content"),
+            (["\u{1B}[2J": "a"], "not available as a known format"),
+            ([:], "not available as a known format"),
+        ] as [(JSONObject, String)])
     func `a malformed clipboard is refused`(_ content: JSONObject, _ reason: String) throws {
         #expect(try run.run("paste", answer: daemon(content)) == .failed)
         #expect(run.diagnostics.contains(reason), "\(run.diagnostics)")

@@ -12,7 +12,8 @@ package struct PasteCommand: Command {
         words: ["paste"],
         summary: "print the newest clipboard of the other devices",
         options: [
-            OptionSpecification("--from", .value(.otherDevice), "only the clipboard of this device (name or id prefix)"),
+            OptionSpecification(
+                "--from", .value(.otherDevice), "only the clipboard of this device (name or id prefix)"),
             OptionSpecification("--type", .value(.format), "the format to print (default: the first available one)"),
         ],
         details: """
@@ -32,7 +33,7 @@ package struct PasteCommand: Command {
                      events of handoffctl continue --output on standard error
               files  type, device, deviceName, paths
             """,
-        example: "handoffctl paste --from laptop > notes.txt")
+        example: "handoffctl paste --from laptop")
 
     private let device: String?
     private let format: ClipboardFormat?
@@ -90,7 +91,8 @@ private final class PasteSession {
     func start(_ wanted: ClipboardFormat?) {
         let content = activity.userInfo
         let available = content.compactMap { ClipboardFormat(rawValue: $0.key) }
-        guard let format = wanted ?? ClipboardFormat.preferred(among: content.map(\.key)), let value = content[format.rawValue]
+        guard let format = wanted ?? ClipboardFormat.preferred(among: content.map(\.key)),
+            let value = content[format.rawValue]
         else {
             let names = available.map(\.rawValue).joined(separator: ", ")
             return context.fail(
@@ -214,7 +216,8 @@ extension CommandFailure {
     /// The content is not text.
     fileprivate static func binaryToTerminal(_ format: ClipboardFormat) -> CommandFailure {
         CommandFailure(
-            .failed, "NotText", "the clipboard is available only as \(format.rawValue), which is not shown on a terminal",
+            .failed, "NotText",
+            "the clipboard is available only as \(format.rawValue), which is not shown on a terminal",
             advice: ["write it to a file: handoffctl paste > FILE"])
     }
 }
