@@ -2,8 +2,8 @@
 """A program that has copied something, for tests of the clipboard: usage: clipboard_owner.py PROGRAM
 
 Owns the clipboard with the types of a JSON object on standard input, whose values are the contents as base64, or null for a
-type that is never answered. Prints "owned", then the name of each type whose content is read, as lines of JSON, and "lost"
-when another program owns the clipboard. It uses the classes of the agent, with the names of any types.
+type that is never answered. Prints the name of each type whose content is read, as lines of JSON, and "lost" when another
+program owns the clipboard. It uses the classes of the agent, with the names of any types.
 """
 import base64
 import json
@@ -34,5 +34,4 @@ agent["KNOWN"] += [name for name in owner.contents if name not in agent["KNOWN"]
 loop = agent["Loop"]()
 clipboard = agent["Wayland" if os.environ.get("WAYLAND_DISPLAY") else "X11"](loop, owner)
 clipboard.own(list(owner.contents))
-print(json.dumps("owned"), flush=True)
 loop.run()
