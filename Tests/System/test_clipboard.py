@@ -438,9 +438,9 @@ def kept(stage):
     expect(change(10) == [] and change(10) == [] and change(0.5, "text/plain") == [120], f"{offers}")
 
 
-@test("sway: a clipboard manager that reads immediately gets no content")
-def eager(stage):
-    desk, laptop = shared(stage, sway)
+def eager(stage, screen):
+    """A clipboard manager that reads immediately gets no content."""
+    desk, laptop = shared(stage, screen)
     ended(laptop.agent)
     laptop.start(grace="60")
     seen = os.path.join(stage.folder, "seen")
@@ -459,9 +459,9 @@ def eager(stage):
     laptop.start()
 
 
-@test("ext-data-control: the clipboard is shared in both directions")
-def ext(stage):
-    desk, laptop = shared(stage, sway)
+def ext(stage, screen):
+    """The clipboard is shared in both directions with ext-data-control."""
+    desk, laptop = shared(stage, screen)
     ended(laptop.agent)
     path, compositor = os.path.join(stage.folder, "ext"), laptop.environment["WAYLAND_DISPLAY"]
     words = [sys.executable, os.path.join(ROOT, "Tests", "System", "ext_data_control.py"), path, compositor]
@@ -480,15 +480,19 @@ def ext(stage):
     laptop.start()
 
 
-for function, name in ((lazily, "content is sent when it is pasted, and not before"),
-                       (in_turn, "the newest clipboard is pasted, and a secret is never offered"),
-                       (listed, "files arrive as documents"),
-                       (hostile, "hostile types and contents"),
-                       (failing, "a paste ends if its content is no longer available"),
-                       (expiring, "content expires on both devices")):
-    # What a hanging program or device does is the same on both.
-    for screen in (x11, sway) if function is not failing else (x11,):
-        test(f"{screen.__name__}: {name}", 120)(lambda stage, function=function, screen=screen: function(stage, screen))
+def together(name, limit, screen, *functions):
+    """Registers a test of several functions, which use the same desktops."""
+    @test(name, limit)
+    def run_all(stage):
+        for function in functions:
+            function(stage, screen)
+
+
+together("x11: content is sent when it is pasted, and not before, and a secret never", 120, x11, lazily, in_turn, listed, hostile)
+together("sway: content is sent when it is pasted, and not before, and a secret never", 120, sway, lazily, in_turn, listed, hostile)
+together("x11: a paste ends if its content is no longer available, and content expires", 120, x11, failing, expiring)
+# What a hanging program or device does is the same.
+together("sway: content expires, a manager that reads immediately gets nothing, and ext-data-control", 120, sway, expiring, eager, ext)
 
 
 if __name__ == "__main__":
