@@ -434,8 +434,9 @@ def kept(stage):
     expect(change(100) == [] and change(0.5, "text/plain") == [], f"{offers}")
     expect(change(10, "text/plain", SECRET) == [] and change(10) == [] and change(0.5, "text/plain") == [], f"{offers}")
     expect(change(10, "text/plain") == [120], f"{offers}")
-    # It is empty for another reason.
+    # It becomes empty for another reason, or has only unknown types.
     expect(change(10) == [] and change(10) == [] and change(0.5, "text/plain") == [120], f"{offers}")
+    expect(change(10, "") == [] and device._changed == times.now and change(0.5, "text/plain") == [120], f"{offers}")
 
 
 def eager(stage, screen):

@@ -29,8 +29,8 @@ package struct PasteCommand: Command {
 
             With --json:
 
-              text   type, device, deviceName, text: text of up to 16 KiB. Longer content is printed unchanged, with the
-                     events of handoffctl continue --output on standard error
+              text   type, device, deviceName, text: a text. One of more than 16 KiB is printed unchanged, as images
+                     are, with the events of handoffctl continue --output on standard error
               files  type, device, deviceName, paths
             """,
         example: "handoffctl paste --from laptop")
