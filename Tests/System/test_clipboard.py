@@ -18,6 +18,7 @@ from urllib.parse import quote, unquote_to_bytes
 
 from browsers import until
 from harness import BIN, ROOT, SHARED, Follower, Skip, Stage, content, expect, main, test, virtual_screen
+from user_manager import UserManager
 from windows import PYTHON
 
 PROGRAM = os.path.join(ROOT, "Integrations", "clipboard", "handoff-clipboard")
@@ -230,14 +231,18 @@ def commands(stage):
     for path, data in (("one/a b%41.txt", b"first"), ("two/a b%41.txt", b"second"), ("one/inner/x", b"inner")):
         with open(os.path.join(folder, path), "wb") as file:
             file.write(data)
+    os.symlink("x", os.path.join(folder, "one", "inner", "link"))
     files = origin.follow("copy", *(os.path.join(folder, path) for path in ("one/a b%41.txt", "two/a b%41.txt", "one/inner")))
     offer = watch.wait("added", id=files.wait("published")["id"])
     expect(offer["team"] == "files", f"{offer}")
-    line = taker.ctl("paste").line
+    done = taker.ctl("paste")
+    line = done.line
+    expect("link" in done.errors, f"{done}")
     expect([os.path.basename(path) for path in line["paths"]] == ["a b%41.txt", "a b%41 (2).txt", "inner"], f"{line}")
     expect([content(path) for path in line["paths"][:2]] == [b"first", b"second"], "the files differ")
     expect(content(os.path.join(line["paths"][2], "x")) == b"inner", "the folder differs")
-    expect(files.interrupt() == 0 and app.process.poll() is None, "a command failed")
+    # The command reports the omitted link, too.
+    expect(files.interrupt() == 1 and app.process.poll() is None, "a command failed")
 
 
 # ---- Both systems ------------------------------------------------------------------------------------------------------
@@ -481,6 +486,36 @@ def ext(stage, screen):
     laptop.start()
 
 
+def in_unit(stage, screen):
+    """The unit starts the agent, and its restrictions prevent nothing."""
+    desk, laptop = shared(stage, screen)
+    manager = UserManager(stage)
+    folder = os.path.join(manager.folder, ".config", "systemd", "user")
+    os.makedirs(folder)
+    with open(os.path.join(ROOT, "systemd", "handoff-clipboard.service")) as file:
+        unit = file.read().replace("ExecStart=handoff-clipboard", f"ExecStart={PYTHON} -B {PROGRAM} --grace 0")
+    variables = "".join(f'Environment="{name}={laptop.environment[name]}"\n' for name in ("DISPLAY", "HANDOFF_SOCKET", "HOME", "PATH"))
+    with open(os.path.join(folder, "handoff-clipboard.service"), "w") as file:
+        file.write(unit.replace("[Service]\n", "[Service]\n" + variables))
+    expect("disabled" in manager.call("is-enabled", "handoff-clipboard.service").output, "it is enabled")
+    ended(laptop.agent)
+    done = manager.call("start", "handoff-clipboard.service")
+    expect(done.code == 0, f"{done}")
+    until("the agent", lambda: any(app["id"] == TYPE and app["running"] for app in laptop.daemon.ctl("apps").lines))
+    desk.copy(TEXT)
+    laptop.offered(desk)
+    laptop.pasted(TEXT)
+    # A file in memory is passed to another program.
+    laptop.copy(PICTURE, "image/png")
+    desk.offered(laptop)
+    desk.pasted(PICTURE, "image/png")
+    # Without a screen it ends without an error, so that it is not started again.
+    manager.call("stop", "handoff-clipboard.service")
+    done = subprocess.run([PYTHON, "-B", PROGRAM], env={"PATH": "/usr/bin"}, capture_output=True, timeout=30)
+    expect(done.returncode == 0 and b"there is no display" in done.stderr, f"{done}")
+    laptop.start()
+
+
 def together(name, limit, screen, *functions):
     """Registers a test of several functions, which use the same desktops."""
     @test(name, limit)
@@ -492,6 +527,7 @@ def together(name, limit, screen, *functions):
 together("x11: content is sent when it is pasted, and not before, and a secret never", 120, x11, lazily, in_turn, listed, hostile)
 together("sway: content is sent when it is pasted, and not before, and a secret never", 120, sway, lazily, in_turn, listed, hostile)
 together("x11: a paste ends if its content is no longer available, and content expires", 120, x11, failing, expiring)
+together("x11: the unit runs the agent", 120, x11, in_unit)
 # What a hanging program or device does is the same.
 together("sway: content expires, a manager that reads immediately gets nothing, and ext-data-control", 120, sway, expiring, eager, ext)
 

@@ -344,6 +344,8 @@ final class HandleSession {
 }
 
 extension HandleSession: ReceiveHandler {
+    var acceptsIncomplete: Bool { false }
+
     /// A file is accepted once it starts to arrive. Earlier failures are reported to the user, who
     /// requested it in another program.
     func receivingBegan() { answerReceiving(handled: true) }

@@ -25,7 +25,8 @@ package struct PasteCommand: Command {
             FORMAT is text/plain, text/html, text/uri-list, image/png, image/jpeg, image/svg+xml, image/webp or
             image/gif, which is also the order of preference. For text/uri-list the path of each file on this device is
             printed. A file that is not in a shared folder or a checkout is fetched into a private folder of the user's
-            cache, and deleted 14 days later.
+            cache, and deleted 14 days later. A message on standard error names the entries of a folder that are
+            omitted, such as links.
 
             With --json:
 
@@ -198,6 +199,8 @@ private final class PasteSession {
 }
 
 extension PasteSession: ReceiveHandler {
+    var acceptsIncomplete: Bool { true }
+
     func receivingBegan() {}
 
     func received(_ path: String?) {

@@ -50,8 +50,9 @@ struct ReceiveOutput {
         let missing = received.omissions
         if let document, !isTaken {
             status.clear()
-            guard document.isReported else { return }
-            DocumentSource.show(document.text, document.url, at: received.path, isFetched: true, context)
+            if document.isReported {
+                DocumentSource.show(document.text, document.url, at: received.path, isFetched: true, context)
+            }
         } else {
             var fields: JSONObject = ["path": .string(received.path), "bytes": .integer(received.bytes)]
             if !missing.isEmpty { fields["missing"] = .integer(missing.count) }

@@ -326,7 +326,9 @@ final class ReceiveSession {
             }
         }
         output?.received(received, rate: rate)
-        guard received.omissions.isEmpty else { return fail(.incomplete(received.path, received.omissions)) }
+        guard received.omissions.isEmpty || handler?.acceptsIncomplete == true else {
+            return fail(.incomplete(received.path, received.omissions))
+        }
         guard let handler else { return context.finish(.done) }
         handler.received(received.path)
     }
@@ -385,6 +387,8 @@ final class ReceiveSession {
 
 /// Receives the result of a `ReceiveSession`, which then does not end the command.
 protocol ReceiveHandler: AnyObject {
+    /// True if a folder with omitted entries, which a note has reported, is no failure.
+    var acceptsIncomplete: Bool { get }
     /// Called when content is arriving, and there is room for it.
     func receivingBegan()
     /// Called when the content is complete at this path; nil for standard output.
