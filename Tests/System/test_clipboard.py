@@ -211,6 +211,7 @@ def commands(stage):
     done = paste("--type", "image/png")
     expect(done.returncode == 1 and b"available as: text/plain" in done.stderr, f"{done}")
     expect("Draft" in [each["title"] for each in taker.ctl("list").lines], "the activity of the app is not offered")
+    expect(taker.ctl("continue", "--print", "--latest").line["title"] == "Draft", "the clipboard was continued")
     # The newest of several is pasted.
     second, team = copy(HTML, "--type", "text/html")
     expect(team == "html" and paste().stdout == HTML, "the markup differs")
