@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A stand-in for a compositor with ext-data-control, which Debian 12 has not: ext_data_control.py SOCKET COMPOSITOR
 
-Passes everything between one client and a compositor with wlr-data-control, and changes only the name of the interface: the
-two protocols have the same requests and events.
+Passes everything between one client and a compositor with wlr-data-control, and changes the name of the interface: the two
+protocols have the same requests and events. Sources are cancelled twice, as KWin 5.27 does.
 """
 import os
 import select
@@ -22,7 +22,8 @@ def renamed(arguments, start, old, new):
 
 
 class Direction:
-    registry = None
+    registry = manager = None
+    sources = set()
 
     def __init__(self, source, target, is_client):
         self.source, self.target, self.is_client, self.bytes = source, target, is_client, b""
@@ -38,8 +39,14 @@ class Direction:
             if self.is_client and (number, word & 0xffff) == (1, 1):
                 Direction.registry = struct.unpack("=I", arguments)[0]
             elif number == Direction.registry and word & 0xffff == 0:
+                if self.is_client and EXT in arguments:
+                    Direction.manager = struct.unpack("=I", arguments[-4:])[0]
                 arguments = renamed(arguments, 4, EXT if self.is_client else WLR, WLR if self.is_client else EXT)
-            out += struct.pack("=II", number, (8 + len(arguments)) << 16 | word & 0xffff) + arguments
+            elif self.is_client and (number, word & 0xffff) == (Direction.manager, 0):
+                Direction.sources.add(struct.unpack("=I", arguments)[0])
+            message = struct.pack("=II", number, (8 + len(arguments)) << 16 | word & 0xffff) + arguments
+            is_cancelled = not self.is_client and number in Direction.sources and word & 0xffff == 1
+            out += message * (2 if is_cancelled else 1)
         if files:
             socket.send_fds(self.target, [out], files)
         elif out:
