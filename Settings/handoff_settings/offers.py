@@ -2,10 +2,11 @@
 
 from typing import Callable, Optional
 
-from gi.repository import Gio, GLib, Gtk
+from gi.repository import Gdk, Gio, GLib, GObject, Gtk
 from handoff_locale import _
 
 from . import values
+from .doctor import run_program
 from .messages import translated
 from .model import Model
 from .texts import moment, visible
@@ -14,6 +15,9 @@ from .widgets import Page, Row, Rows, button, describe, name, show_kind, status_
 
 # The choice of the web browser. No app has this id.
 _WEB = "/web"
+_CLIPBOARD = "dev.handoff1.clipboard"
+# Marks the clipboard of another device, which handoff-clipboard does not offer.
+_REMOTE = "application/x-handoff-clipboard"
 
 
 def _has_software() -> bool:
@@ -31,7 +35,11 @@ class OfferRow(Row):
         self._call: Optional[Call] = None
         self._failure = ""
         self._spinner = Gtk.Spinner(valign=Gtk.Align.CENTER)
-        self._continue = button(_("Continue"), self.go, valign=Gtk.Align.CENTER)
+        self._is_clipboard = offer.type == _CLIPBOARD
+        self._is_copying = False
+        self._continue = button(
+            _("Copy") if self._is_clipboard else _("Continue"), self._copy if self._is_clipboard else self.go,
+            valign=Gtk.Align.CENTER)
         self._install = button(_("Open in Software"), self._open_software, valign=Gtk.Align.CENTER)
         self._choices: Optional[list[tuple[str, str]]] = None
         self._chooser = Gtk.MenuButton(icon_name="pan-down-symbolic", valign=Gtk.Align.CENTER,
@@ -55,13 +63,15 @@ class OfferRow(Row):
         """Shows the current state of the offer."""
         self.offer = offer
         show_kind(self._icon, offer.device_kind)
-        title = visible(offer.title or offer.type)
-        name(self._continue, _("Continue {title}").format(title=title))
+        title = _("Clipboard") if self._is_clipboard else visible(offer.title or offer.type)
+        verb = _("Copy {title}") if self._is_clipboard else _("Continue {title}")
+        name(self._continue, verb.format(title=title))
         opener = {"app": _("opens in {app}").format(app=visible(offer.opener)), "web": _("opens in the web browser")}.get(
             offer.opens)
         device = visible(offer.device_name)
-        words = [_("sent by {device}").format(device=device) if offer.sent else device,
-                 _("since {time}").format(time=self._moment), opener or visible(translated(offer.reason)) or _("no app opens it")]
+        words = [_("sent by {device}").format(device=device) if offer.sent else device, _("since {time}").format(time=self._moment),
+                 _("can be copied here") if self._is_clipboard else
+                 opener or visible(translated(offer.reason)) or _("no app opens it")]
         lines = ["  ·  ".join(words)]
         if offer.missing:
             lines.append(_("Not on this device: {things}").format(
@@ -74,11 +84,11 @@ class OfferRow(Row):
         # A narrow window has no room for both.
         self._continue.set_visible(not can_install or offer.opens != "nothing")
         self._show_choices()
-        is_going = self._call is not None
+        is_going = self._call is not None or self._is_copying
         self._chooser.set_sensitive(not is_going)
         self._spinner.set_visible(is_going)
         self._spinner.set_spinning(is_going)
-        self._continue.set_sensitive(not is_going and offer.opens != "nothing")
+        self._continue.set_sensitive(not is_going and (offer.opens != "nothing" or self._is_clipboard))
 
     @property
     def _component(self) -> Optional[str]:
@@ -108,6 +118,23 @@ class OfferRow(Row):
             item.set_action_and_target_value("offer.open", GLib.Variant("s", app))
             menu.append_item(item)
         self._chooser.set_menu_model(menu)
+
+    def _copy(self) -> None:
+        """Copies the text of the clipboard of the other device, also where no service may set the clipboard."""
+        def done(code: Optional[int], output: str, errors: str) -> None:
+            self._is_copying = False
+            self._failure = "" if code == 0 else visible(errors.split("\n")[0].removeprefix("handoffctl: "), 1000)
+            self.show_offer(self.offer)
+            if code != 0:
+                return
+            text = Gdk.ContentProvider.new_for_value(GObject.Value(str, output.replace("\0", "\ufffd")))
+            mark = Gdk.ContentProvider.new_for_bytes(_REMOTE, GLib.Bytes.new(b""))
+            self.get_clipboard().set_content(Gdk.ContentProvider.new_union([text, mark]))
+            self._page.inform(_("Copied"))
+
+        self._is_copying = True
+        self.show_offer(self.offer)
+        run_program(["handoffctl", "paste", "--from", self.offer.device, "--type", "text/plain"], done)
 
     def go(self, app: str = "") -> None:
         """Continues the offer on this device: in an app by its id, in the browser (`_WEB`), or as usual."""

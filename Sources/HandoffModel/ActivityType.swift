@@ -10,6 +10,9 @@ package struct ActivityType: Hashable, Sendable, TextValue {
     /// transfers the content.
     package static let content = ActivityType(checked: "dev.handoff1.content")
 
+    /// The clipboard of a device. The team of the activity lists its formats.
+    package static let clipboard = ActivityType(checked: "dev.handoff1.clipboard")
+
     /// A text that a user sends to a device. The payload contains it.
     package static let text = ActivityType(checked: "dev.handoff1.text")
 

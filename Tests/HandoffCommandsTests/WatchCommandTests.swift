@@ -87,6 +87,12 @@ import Testing
         #expect(try modules([.ready, .added(offer)]).map { $0["text"] } == ["", "1", ""])
     }
 
+    @Test func `a status bar does not count clipboards`() throws {
+        let clipboard = Sample.offer(0xA1, type: .clipboard, title: nil, deviceName: "laptop")
+        let modules = try modules([.added(clipboard), .ready, .changed(clipboard), .removed(clipboard)])
+        #expect(modules.map { $0["text"] } == [""])
+    }
+
     @Test func `equal ids of two devices are two offers of a status bar`() throws {
         let offer = try Self.offer(0xA1, "Draft")
         var other = offer

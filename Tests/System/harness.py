@@ -543,6 +543,8 @@ def in_parallel(tests, count):
 
     def reap():
         pid, status = os.wait()
+        while pid not in running:  # A program that a test has left, if this is the first process of a container.
+            pid, status = os.wait()
         name, code = running.pop(pid), os.waitstatus_to_exitcode(status)
         if code not in range(len(verdicts)):
             print(f"FAILED {name} (0.0 s): the process of the test exited with {code}", flush=True)

@@ -68,6 +68,7 @@ INSTALLED = [f"usr/share/locale/{language}/LC_MESSAGES/handoff.mo" for language 
     usr/lib/systemd/user/handoffd.service.d/50-sandbox.conf usr/lib/systemd/user/handoffd.socket
     usr/lib/systemd/user/handoff-desktop.service usr/lib/systemd/user/handoff-desktop.socket
     usr/lib/systemd/user/handoff-desktop.service.d/50-sandbox.conf usr/lib/systemd/user/handoff-deliver.service
+    usr/lib/systemd/user/handoff-clipboard.service usr/lib/handoff/handoff-clipboard
     usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-symbolic.svg
     usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-offers-symbolic.svg
     usr/share/applications/handoffd.desktop usr/share/handoff/handlers.d/dev.handoff1.files.json

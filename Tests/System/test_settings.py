@@ -206,6 +206,29 @@ def devices(stage):
     kitchen.see("Welcome to Handoff")
 
 
+@test("the clipboard of another device is copied, and the window does not offer it again")
+def clipboard(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    kitchen = desk.windows[1]
+    kitchen.press("Offers").see("Nothing to Continue")
+    text = "copied <b>\u20ac</b>\n"
+    done = desk.daemons[0].follow("copy", stage.file("text", text))
+    kitchen.see("Clipboard", "Study", "can be copied here")
+    # Files are not copied here.
+    kitchen.press("Copy", row="Clipboard").see("not available as text/plain")
+    expect(done.interrupt() == 0, f"{done.seen}")
+    kitchen.see("Nothing to Continue")
+    with open(os.path.join(stage.folder, "text")) as file:
+        desk.daemons[0].follow("copy", input=file).wait("published")
+    kitchen.press("Copy", row="Clipboard").see("Copied")
+    paste = ["xclip", "-selection", "clipboard", "-o", "-t"]
+    environment = {"PATH": "/usr/bin", "DISPLAY": desk.screen.display}
+    pasted = subprocess.run([*paste, "UTF8_STRING"], env=environment, capture_output=True, timeout=30).stdout
+    expect(pasted.decode() == text, f"{pasted}")
+    types = subprocess.run([*paste, "TARGETS"], env=environment, capture_output=True, timeout=30).stdout.decode().split("\n")
+    expect("application/x-handoff-clipboard" in types, f"{types}")
+
+
 # ---- Offers, switches ------------------------------------------------------------------------------------------------
 
 @test("an offer appears without a refresh, is continued, and disappears")

@@ -42,11 +42,11 @@ def copies(stage):
     shutil.copytree(UNITS, folder)
     os.rename(os.path.join(folder, "handoffd@.service"), os.path.join(folder, "handoffd@alice.service"))
     for name in ("handoffd.service", "handoff-desktop.service", "handoff-deliver.service", "handoff-programs.service",
-                 "handoffd@alice.service"):
+                 "handoff-clipboard.service", "handoffd@alice.service"):
         path = os.path.join(folder, name)
         with open(path) as file:
-            text = re.sub(r"(?m)^Exec(Start|Reload)=(/usr/lib/handoff/)?handoff(d|-desktop|ctl|-programs)\b", r"Exec\1=/bin/true",
-                          file.read())
+            text = re.sub(r"(?m)^Exec(Start|Reload)=(/usr/lib/handoff/)?handoff(d|-desktop|ctl|-programs|-clipboard)\b",
+                          r"Exec\1=/bin/true", file.read())
         with open(path, "w") as file:
             file.write(text)
     return folder
@@ -62,7 +62,7 @@ def verify(stage):
     folder = copies(stage)
     os.environ.setdefault("XDG_RUNTIME_DIR", stage.folder)
     for words in (["--user", "handoffd.service", "handoffd.socket", "handoff-desktop.service", "handoff-desktop.socket",
-                   "handoff-deliver.service", "handoff-programs.service", "handoff-programs.path"],
+                   "handoff-deliver.service", "handoff-programs.service", "handoff-programs.path", "handoff-clipboard.service"],
                   ["--system", "handoffd@alice.service"]):
         done = analyze("verify", "--man=no", words[0], *(os.path.join(folder, name) for name in words[1:]))
         ours = [line for line in (done.stdout + done.stderr).splitlines() if "handoff" in line]

@@ -308,6 +308,7 @@ extension ContinueRequest {
     func fits(_ offer: OfferedActivity) -> Bool {
         if let activity, !offer.id.hex.hasPrefix(activity) { return false }
         if let type, type != offer.type.text { return false }
+        if activity == nil, type == nil, offer.type == .clipboard { return false }
         if web == true, !offer.hasWebpageURL { return false }
         if let app, app != offer.opens.app, offer.opens.choices?.contains(where: { $0.app == app }) != true {
             return false

@@ -343,14 +343,13 @@ final class HandleSession {
     }
 }
 
-extension HandleSession {
-    /// Called when content is arriving, and there is room for it.
-    ///
+extension HandleSession: ReceiveHandler {
+    var acceptsIncomplete: Bool { false }
+
     /// A file is accepted once it starts to arrive. Earlier failures are reported to the user, who
     /// requested it in another program.
     func receivingBegan() { answerReceiving(handled: true) }
 
-    /// Called when the content is complete at this path; nil for standard output.
     func received(_ path: String?) {
         // Opened content is visible and needs no report.
         guard request.opener == nil, let path else {
@@ -360,7 +359,6 @@ extension HandleSession {
         report(.saved(path)) { [self] in run(page: nil, file: path) }
     }
 
-    /// Called when receiving failed, before it began or later.
     func receivingFailed(_ failure: CommandFailure) {
         report(.failed(failure.message)) { [self] in
             answerReceiving(handled: false) { [context] in context.fail(failure) }

@@ -107,6 +107,11 @@ struct PublishRequest {
     let endsWhenAccepted: Bool
     /// The item that waits for its device; nil for an activity that ends with the command.
     var waiting: WaitingItem?
+    /// The content that the payload names as document 0; nil if the documents are files.
+    var document: PublishedContent?
+    /// When the activity expires and the command ends, in seconds since 2001-01-01 UTC; nil for an
+    /// activity that lasts as long as the command.
+    var expirationDate: Double?
 
     /// Returns the activity as sent to the daemon. It requests saves, so that its current state is
     /// sent when it is continued.
@@ -123,9 +128,9 @@ struct PublishRequest {
         } else if stream != nil {
             description.supportsContinuationStreams = true
         }
+        if document != nil { description.supportsContinuationStreams = true }
         description.needsSave = true
-        // The activity ends with the command.
-        description.expirationDate = ActivityDescription.neverExpires
+        description.expirationDate = expirationDate ?? ActivityDescription.neverExpires
         return description
     }
 

@@ -8,8 +8,7 @@ enum ContinuedText {
     /// Returns the fields, then the payload, as complete lines. Of a sent text, returns only the text.
     static func text(_ activity: ContinuedActivity) -> String {
         if activity.type == .text, let text = activity.userInfo["text"]?.string {
-            let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-            return lines.map { VisibleText.escape(String($0)) + "\n" }.joined()
+            return lines(text)
         }
         var fields: [(label: String, value: String)] = []
         func add(_ label: String, _ value: String?) {
@@ -31,6 +30,12 @@ enum ContinuedText {
         // Already escaped, and intentionally several lines.
         if !activity.userInfo.isEmpty { fields.append(("userInfo", PrettyJSON.text(.object(activity.userInfo)))) }
         return ColumnTable.fields(fields)
+    }
+
+    /// Returns a text from another device as complete lines.
+    static func lines(_ text: String) -> String {
+        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        return lines.map { VisibleText.escape(String($0)) + "\n" }.joined()
     }
 }
 

@@ -15,6 +15,7 @@ enum Describe {
         switch type {
         case .browsingWeb: "web page"
         case .content: "file"
+        case .clipboard: "clipboard"
         default: type.text
         }
     }

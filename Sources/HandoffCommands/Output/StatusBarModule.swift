@@ -20,6 +20,7 @@ package struct StatusBarModule {
     /// - Returns: the object to print; nil before all initial offers have arrived, or if nothing visible has changed.
     package mutating func apply(_ event: WatchEvent) -> JSONObject? {
         switch event {
+        case .added(let offer) where offer.type == .clipboard: break  // Nothing opens it, and each copy adds one.
         case .added(let offer): offers.insert(offer, at: isReady ? 0 : offers.endIndex)
         case .changed(let offer):
             if let index = index(of: offer) { offers[index] = offer }

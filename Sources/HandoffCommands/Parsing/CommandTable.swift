@@ -31,6 +31,7 @@ package struct CommandTable: Sendable {
         PublishCommand.self, StreamCommand.self, ListCommand.self, WatchCommand.self, ContinueCommand.self,
         OpenCommand.self, HandleCommand.self,
         SendCommand.self, DeliverCommand.self, WithdrawCommand.self, DocumentCommand.self,
+        CopyCommand.self, PasteCommand.self,
         AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self, AppMuteCommand.self, AppUnmuteCommand.self,
         PauseCommand.self, ResumeCommand.self, AdvertiseCommand.self, ReceiveCommand.self,
         DoctorCommand.self, WhyCommand.self, LogCommand.self,

@@ -14,6 +14,8 @@ extension Placeholder {
     static let app = Placeholder("ID", subject: "app")
     /// An activity type.
     static let type = Placeholder("TYPE")
+    /// A format of clipboard content.
+    static let format = Placeholder("FORMAT")
     /// An account file that has not been used yet.
     static let ticket = Placeholder("TICKET")
     /// A command of this program.

@@ -12,6 +12,8 @@ struct DocumentSource {
     let continuation: ContinuationID?
     /// The resource to request the stream for.
     let resource: StreamResource
+    /// False if the command prints the path itself.
+    var isReported = true
 
     /// Prints where a document is.
     /// - Parameter path: nil for standard output.

@@ -74,7 +74,10 @@ final class PublishSession {
                 end()
             }
         }
-        streams?.documentPath = { [unowned self] in documents.path($0) }
+        streams?.document = { [unowned self] number in
+            if number == 0, let document = request.document { return document }
+            return documents.path(number).map { .path($0) }
+        }
     }
 
     /// Handles a report of the attachment. The caller handles its failures.
@@ -194,7 +197,7 @@ final class PublishSession {
             streams?.serve(stream, resource, of: offer.activity, to: device)
         case .withdrawn(offer.activity):
             guard !isEnding else { return }
-            refusal = .withdrawn()
+            if request.expirationDate == nil { refusal = .withdrawn() }
             finish()
         case .attached, .published, .save, .saved, .willContinue, .continue, .didFail, .continued, .declined, .stream,
             .withdrawn:

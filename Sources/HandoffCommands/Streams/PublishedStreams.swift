@@ -10,6 +10,8 @@ import LoopIO
 enum PublishedContent: Equatable {
     /// The file name under which a text is sent.
     private static let textName = "Text.txt"
+    /// The file name under which the content of the clipboard is sent.
+    static let clipboardName = "clipboard"
 
     /// A file or folder, by its path, or `-` for standard input.
     case path(String)
@@ -17,6 +19,8 @@ enum PublishedContent: Equatable {
     case paths([String], name: String)
     /// A text.
     case text(String)
+    /// The content of the clipboard.
+    case clipboard([UInt8])
 
     /// The maximum size of a text that is sent as the payload of an activity, in bytes. A longer one
     /// is sent as a file.
@@ -41,6 +45,7 @@ enum PublishedContent: Equatable {
         case .path(let path): try SourceFile(path)
         case .paths(let paths, let name): try SourceFile(entriesAt: paths, name: name)
         case .text(let text): try SourceFile(content: Array(text.utf8), name: Self.textName)
+        case .clipboard(let bytes): try SourceFile(content: bytes, name: Self.clipboardName)
         }
     }
 }
@@ -71,8 +76,8 @@ final class PublishedStreams {
 
     /// Called for each event with its name, the activity, a text, and fields.
     var onEvent: ((String, ActivityID, String, JSONObject) -> Void)?
-    /// Returns the path of the document offered under a number; nil for an unknown number.
-    var documentPath: ((Int) -> String?)?
+    /// Returns the document offered under a number; nil for an unknown number.
+    var document: ((Int) -> PublishedContent?)?
 
     /// The parts of the content that a device did not receive.
     private(set) var omissions = TransferOmissions.none
@@ -175,9 +180,10 @@ final class PublishedStreams {
 
     /// Opens a document by the number in the resource, never by a path from outside.
     private func open(_ resource: StreamResource) throws(TransferFailure) -> SourceFile {
-        guard let path = DocumentResource.number(resource).flatMap({ documentPath?($0) }) else {
+        guard let document = DocumentResource.number(resource).flatMap({ document?($0) }) else {
             throw TransferFailure(.unsupported, "this activity has no stream for '\(resource)'")
         }
+        guard case .path(let path) = document else { return try document.open() }
         // Only the file name is shown: the path is private.
         return try SourceFile(path, shownAs: SourceFile.name(of: path))
     }

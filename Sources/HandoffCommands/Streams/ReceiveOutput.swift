@@ -50,7 +50,9 @@ struct ReceiveOutput {
         let missing = received.omissions
         if let document, !isTaken {
             status.clear()
-            DocumentSource.show(document.text, document.url, at: received.path, isFetched: true, context)
+            if document.isReported {
+                DocumentSource.show(document.text, document.url, at: received.path, isFetched: true, context)
+            }
         } else {
             var fields: JSONObject = ["path": .string(received.path), "bytes": .integer(received.bytes)]
             if !missing.isEmpty { fields["missing"] = .integer(missing.count) }
@@ -64,7 +66,7 @@ struct ReceiveOutput {
     private func show(_ event: String, _ text: String, _ fields: JSONObject) {
         status.clear()
         // Standard output has only the path of a document.
-        if document != nil, !context.json { return }
+        if let document, !context.json || !document.isReported { return }
         let line =
             context.json ? JSONLine.text(Describe.event(event, fields)) : "\(Describe.word(event, width: 8))  \(text)"
         isTaken ? context.console.writeDiagnostics(line + "\n") : context.console.line(line)

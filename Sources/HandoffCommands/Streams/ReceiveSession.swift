@@ -46,12 +46,12 @@ final class ReceiveSession {
     /// The maximum size if no user has accepted the content; nil if a user has.
     private var limit: Int64?
     /// Receives the result instead of ending the command.
-    private weak var handler: HandleSession?
+    private weak var handler: (any ReceiveHandler)?
 
     /// - Parameter handler: receives the result; nil ends the command with it.
     /// - Throws: `CommandFailure` if the content cannot be stored.
     init(
-        _ request: ReceiveRequest, _ context: CommandContext, handler: HandleSession? = nil
+        _ request: ReceiveRequest, _ context: CommandContext, handler: (any ReceiveHandler)? = nil
     ) throws(CommandFailure) {
         self.request = request
         self.context = context
@@ -326,7 +326,9 @@ final class ReceiveSession {
             }
         }
         output?.received(received, rate: rate)
-        guard received.omissions.isEmpty else { return fail(.incomplete(received.path, received.omissions)) }
+        guard received.omissions.isEmpty || handler?.acceptsIncomplete == true else {
+            return fail(.incomplete(received.path, received.omissions))
+        }
         guard let handler else { return context.finish(.done) }
         handler.received(received.path)
     }
@@ -381,6 +383,18 @@ final class ReceiveSession {
     private func printProgress() {
         if let stream { output?.progress(stream, position, of: header?.size) }
     }
+}
+
+/// Receives the result of a `ReceiveSession`, which then does not end the command.
+protocol ReceiveHandler: AnyObject {
+    /// True if a folder with omitted entries, which a note has reported, is no failure.
+    var acceptsIncomplete: Bool { get }
+    /// Called when content is arriving, and there is room for it.
+    func receivingBegan()
+    /// Called when the content is complete at this path; nil for standard output.
+    func received(_ path: String?)
+    /// Called when receiving failed, before it began or later.
+    func receivingFailed(_ failure: CommandFailure)
 }
 
 extension DeviceID {

@@ -94,7 +94,7 @@ struct WaitingItem: Equatable {
             object["paths"] = .array(paths.map { .string($0) })
             object["name"] = .string(name)
         case .text(let text): object["text"] = .string(text)
-        case nil: break
+        case .clipboard, nil: break  // It does not wait.
         }
         return JSON.object(object).encoded()
     }
@@ -106,7 +106,7 @@ extension PublishedContent {
         switch self {
         case .path(let path): .path(Self.absolute(path))
         case .paths(let paths, let name): .paths(paths.map(Self.absolute), name: name)
-        case .text: self
+        case .text, .clipboard: self
         }
     }
 

@@ -36,6 +36,8 @@ package struct ActivityDescription: ControlRequest {
     /// Sentinel expiration date for activities that last as long as their owner: the start of the
     /// year 4001.
     package static let neverExpires = 63_113_904_000.0
+    /// The start of 2001 UTC, from which dates of activities count, in seconds since 1970.
+    package static let epoch = 978_307_200.0
 
     /// Creates a description with a type only.
     package init(type: String) {

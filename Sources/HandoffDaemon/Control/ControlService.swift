@@ -242,7 +242,9 @@ final class ControlService {
         let source = request.from.map(names.choose)
         if case .ambiguous(let devices)? = source { throw CallError.ambiguous(request.from ?? "", devices, names) }
         func isAddressed(_ offer: Offer) -> Bool {
-            (request.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
+            // A clipboard is pasted. It must not displace the activity that the user wants to continue.
+            if prefix == nil, request.type == nil, offer.activity.type == .clipboard { return false }
+            return (request.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (source.map { $0 == .one(offer.device) } ?? true)
         }
         var fitting = offers().filter(isAddressed)

@@ -12,9 +12,15 @@ package struct FileURL: Hashable, Sendable {
 
     /// Creates the URL of an absolute path. Returns nil for a relative one.
     package init?(path: String, isFolder: Bool) {
+        guard let text = Self.text(path: path, isFolder: isFolder) else { return nil }
+        self.init(text)
+    }
+
+    /// Returns the text of the URL of an absolute path. Returns nil for a relative one.
+    package static func text(path: String, isFolder: Bool) -> String? {
         guard path.utf8.first == UInt8(ascii: "/") else { return nil }
         let components = path.utf8.split(separator: UInt8(ascii: "/")).map { String(Substring($0)) }
-        self.init("file:///" + components.map(PercentText.encode).joined(separator: "/") + (isFolder ? "/" : ""))
+        return "file:///" + components.map(PercentText.encode).joined(separator: "/") + (isFolder ? "/" : "")
     }
 
     /// Parses a URL. Returns nil for another scheme.
