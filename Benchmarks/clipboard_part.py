@@ -8,6 +8,7 @@ import harness
 from common import until
 
 AGENT = os.path.join(harness.ROOT, "Integrations", "clipboard", "handoff-clipboard")
+TYPE = "dev.handoff1.clipboard"
 PICTURE = os.urandom(20_000_000)
 
 
@@ -25,7 +26,7 @@ def measure(stage, quick, spread):
                               stdout=subprocess.DEVNULL if data else subprocess.PIPE, stderr=subprocess.DEVNULL).stdout
 
     for daemon in (origin, taker):
-        until("the agent", lambda: any(app["id"] == "dev.handoff1.clipboard" and app["running"] for app in daemon.ctl("apps").lines))
+        until("the agent", lambda: any(app["id"] == TYPE and app["running"] for app in daemon.ctl("apps").lines))
     figures = {"paste text": [], "paste the same text again": [], "paste 20 MB": []}
     for number in range(10 if quick else 40):
         # The agent of the other device owns the new clipboard when it has only the new type.

@@ -104,7 +104,8 @@ class Desktop:
 
     def types(self):
         if self.is_wayland:
-            return subprocess.run(["wl-paste", "-l"], env=self.environment, capture_output=True, text=True, timeout=30).stdout.split("\n")
+            done = subprocess.run(["wl-paste", "-l"], env=self.environment, capture_output=True, text=True, timeout=30)
+            return done.stdout.split("\n")
         return self.paste("TARGETS").decode().split("\n")
 
     def offered(self, device, **fields):
@@ -359,7 +360,8 @@ def hostile(stage, screen):
     contents = {f"application/x-{number}": b"" for number in range(10_000)}
     contents.update({"text/plain\nimage/png": b"", "text/html;\0": b"", "--help": b"", "$(id)": b"", "text/" + "x" * 200: b""})
     text = b"nul \0 \x1b]0;title\x07 ' \" $(id) `id` --help \xe2\x80\xae"
-    contents.update({"UTF8_STRING": text, "text/plain;charset=utf-8": text, "text/html": b"\xff\xfe" + "<i>\u20ac</i>".encode("utf-16-le")})
+    markup = b"\xff\xfe" + "<i>\u20ac</i>".encode("utf-16-le")
+    contents.update({"UTF8_STRING": text, "text/plain;charset=utf-8": text, "text/html": markup})
     if desk.is_wayland:
         contents = {name: data for number, (name, data) in enumerate(contents.items()) if number >= 9_000 and "\0" not in name}
     desk.own(contents)
@@ -379,9 +381,10 @@ def hostile(stage, screen):
     # A device offers formats and a payload that no agent sends.
     for team in ("text", "text+" * 40, "files+png", "\u202e", "a" * 255):
         forged = desk.daemon.publish(TYPE, "--team", team, "--user-info", json.dumps({
-            "text/plain": 5, "image/png": {"$url": "https://example.org/"}, "text/uri-list": [{"$url": "file:///etc/passwd"}, 7]}))
+            "text/plain": 5, "image/png": {"$url": "https://example.org/"},
+            "text/uri-list": [{"$url": "file:///etc/passwd"}, 7]}))
         laptop.offered(desk, id=forged.id)
-        until("no content", lambda: laptop.paste() == b"" and laptop.paste("image/png") == b"" and laptop.paste("text/uri-list") == b"")
+        until("no content", lambda: not any(map(laptop.paste, ("text/plain", "image/png", "text/uri-list"))))
         expect(forged.interrupt() == 0, f"{forged.seen}")
     expect(laptop.agent.poll() is None and b"Traceback" not in content(laptop.log), f"{content(laptop.log)}")
 
@@ -416,7 +419,8 @@ def listed(stage, screen):
 @test("content that a clipboard manager keeps is not offered longer, and nothing that follows a secret is")
 def kept(stage):
     agent = runpy.run_path(PROGRAM)
-    times = agent["Agent"].changed.__globals__["time"] = types.SimpleNamespace(monotonic=lambda: times.now, time=lambda: 0, now=1000.0)
+    times = types.SimpleNamespace(monotonic=lambda: times.now, time=lambda: 0, now=1000.0)
+    agent["Agent"].changed.__globals__["time"] = times
     offers = []
 
     class App:
@@ -495,7 +499,8 @@ def in_unit(stage, screen):
     os.makedirs(folder)
     with open(os.path.join(ROOT, "systemd", "handoff-clipboard.service")) as file:
         unit = file.read().replace("ExecStart=handoff-clipboard", f"ExecStart={PYTHON} -B {PROGRAM} --grace 0")
-    variables = "".join(f'Environment="{name}={laptop.environment[name]}"\n' for name in ("DISPLAY", "HANDOFF_SOCKET", "HOME", "PATH"))
+    names = ("DISPLAY", "HANDOFF_SOCKET", "HOME", "PATH")
+    variables = "".join(f'Environment="{name}={laptop.environment[name]}"\n' for name in names)
     with open(os.path.join(folder, "handoff-clipboard.service"), "w") as file:
         file.write(unit.replace("[Service]\n", "[Service]\n" + variables))
     expect("disabled" in manager.call("is-enabled", "handoff-clipboard.service").output, "it is enabled")
@@ -525,12 +530,14 @@ def together(name, limit, screen, *functions):
             function(stage, screen)
 
 
-together("x11: content is sent when it is pasted, and not before, and a secret never", 120, x11, lazily, in_turn, listed, hostile)
-together("sway: content is sent when it is pasted, and not before, and a secret never", 120, sway, lazily, in_turn, listed, hostile)
+for kind in (x11, sway):
+    together(f"{kind.__name__}: content is sent when it is pasted, and not before, and a secret never", 120, kind,
+             lazily, in_turn, listed, hostile)
 together("x11: a paste ends if its content is no longer available, and content expires", 120, x11, failing, expiring)
 together("x11: the unit runs the agent", 120, x11, in_unit)
 # What a hanging program or device does is the same.
-together("sway: content expires, a manager that reads immediately gets nothing, and ext-data-control", 120, sway, expiring, eager, ext)
+together("sway: content expires, a manager that reads immediately gets nothing, and ext-data-control", 120, sway,
+         expiring, eager, ext)
 
 
 if __name__ == "__main__":
