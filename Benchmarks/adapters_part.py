@@ -22,6 +22,7 @@ SOURCES = {
         "HandoffHandlers/Desktop/TrayContent")],
     "search": ["Integrations/search/handoff-search"],
     "text": ["Integrations/text/handoff-text"],
+    "terminal": [f"Integrations/terminal/handoff{name}" for name in ("-terminal", ".bash", ".zsh", ".fish")],
     "file managers": [os.path.join("Integrations/file-managers", name) for name in sorted(os.listdir(MANAGERS))],
     "send dialog": [f"Settings/handoff_settings/{name}.py" for name in ("send_window", "send_rows", "sending", "process")],
 }

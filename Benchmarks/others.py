@@ -105,7 +105,8 @@ class Others:
         return True
 
     @property
-    def _ssh_options(self):
+    def options(self):
+        """The options of ssh and scp, except the port."""
         return ["-c", CIPHER, "-i", self._path("user"), *(word for option in (
             "StrictHostKeyChecking=no", "UserKnownHostsFile=/dev/null", "IdentitiesOnly=yes", "BatchMode=yes", "LogLevel=ERROR",
         ) for word in ("-o", option))]
@@ -114,7 +115,7 @@ class Others:
         """Returns the seconds of a copy, or None if it failed."""
         begin = time.monotonic()
         done = subprocess.run(
-            [*self.prefixes[1], "scp", "-q", "-P", str(self.port), *self._ssh_options, *options, f"{self.address}:{source}",
+            [*self.prefixes[1], "scp", "-q", "-P", str(self.port), *self.options, *options, f"{self.address}:{source}",
              self.target], capture_output=True)
         return time.monotonic() - begin if done.returncode == 0 else None
 
@@ -126,7 +127,7 @@ class Others:
         """Logs in for all copies of `connected_time`, until the stage ends."""
         path = self._path("master")
         self.stage.processes.append(subprocess.Popen(
-            ["ssh", "-p", str(self.port), *self._ssh_options, "-M", "-S", path, "-N", self.address], stdin=subprocess.DEVNULL))
+            ["ssh", "-p", str(self.port), *self.options, "-M", "-S", path, "-N", self.address], stdin=subprocess.DEVNULL))
         limit = time.monotonic() + 10
         while not os.path.exists(path):
             harness.expect(time.monotonic() < limit, "ssh does not connect")
@@ -140,7 +141,7 @@ class Others:
         """Returns the seconds of a copy by rsync over ssh, from its start to its exit, of whole files."""
         begin = time.monotonic()
         done = subprocess.run(
-            ["rsync", "-W", *options, "-e", " ".join(["ssh", "-p", str(self.port), *self._ssh_options]), f"{self.address}:{source}",
+            ["rsync", "-W", *options, "-e", " ".join(["ssh", "-p", str(self.port), *self.options]), f"{self.address}:{source}",
              self.target], capture_output=True, text=True)
         harness.expect(done.returncode == 0, f"rsync failed: {done.stderr}")
         return time.monotonic() - begin

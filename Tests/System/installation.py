@@ -73,9 +73,11 @@ INSTALLED = [f"usr/share/locale/{language}/LC_MESSAGES/handoff.mo" for language 
     usr/share/icons/hicolor/symbolic/apps/dev.handoff1.Tray-offers-symbolic.svg
     usr/share/applications/handoffd.desktop usr/share/handoff/handlers.d/dev.handoff1.files.json
     usr/share/handoff/handlers.d/dev.handoff1.text.json usr/lib/handoff/handoff-text usr/lib/handoff/handoff_locale.py
+    usr/share/handoff/handlers.d/dev.handoff1.terminal.json usr/lib/handoff/handoff-terminal usr/bin/handoff-terminal
+    usr/share/handoff/terminal/handoff.bash usr/share/handoff/terminal/handoff.fish usr/share/handoff/terminal/handoff.zsh
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl
-    usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5
+    usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-terminal.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5
     usr/share/man/man5/handoff-documents.conf.5 usr/share/man/man5/handoff-policy.conf.5
     usr/share/doc/handoff/examples/policy.conf
     usr/lib/handoff/handoff-browser usr/lib/python3/dist-packages/handoff.py usr/share/handoff/handoff.mjs

@@ -39,6 +39,7 @@ def round_trip(stage):
         if os.path.islink(os.path.join(image, path)):
             leads = os.path.realpath(os.path.join(image, path))
             target = {"handoff.py": "usr/lib/python3/dist-packages/handoff.py",
+                      "handoff-terminal": "usr/lib/handoff/handoff-terminal",
                       "handoff_send.py": "usr/share/handoff-settings/handoff_send.py"}.get(os.path.basename(path), "usr/share/webext/handoff")
             expect(leads == os.path.realpath(os.path.join(image, target)), f"{path} links to {leads}")
             continue
