@@ -75,6 +75,12 @@ INSTALLED = [f"usr/share/locale/{language}/LC_MESSAGES/handoff.mo" for language 
     usr/share/handoff/handlers.d/dev.handoff1.text.json usr/lib/handoff/handoff-text usr/lib/handoff/handoff_locale.py
     usr/share/handoff/handlers.d/dev.handoff1.terminal.json usr/lib/handoff/handoff-terminal usr/bin/handoff-terminal
     usr/share/handoff/terminal/handoff.bash usr/share/handoff/terminal/handoff.fish usr/share/handoff/terminal/handoff.zsh
+    usr/share/handoff/handlers.d/dev.handoff1.editor.json usr/lib/handoff/handoff-editor usr/bin/handoff-editor
+    usr/share/handoff/handlers.d/dev.handoff1.agent.json usr/lib/handoff/handoff-agents usr/bin/handoff-agents
+    usr/share/handoff/handoff_desk.py usr/share/handoff/editors/handoff.lua usr/share/handoff/editors/handoff.vim
+    usr/share/handoff/editors/handoff.el
+    usr/share/handoff/editors/vscode/extension.js usr/share/handoff/editors/vscode/package.json
+    usr/share/man/man1/handoff-editor.1 usr/share/man/man1/handoff-agents.1
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl
     usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-terminal.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5

@@ -1,0 +1,271 @@
+#!/usr/bin/env python3
+"""Sessions of coding agents continue on another device, by stubs of the agents: each records how it was started, and resumes
+only a session that is where the real agent expects it. Two devices on loopback, whose homes are at different paths."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+
+from browsers import until
+from documents import write
+from editors import Terminal, hostile_app, need, pair
+from harness import ROOT, Failure, Follower, content, expect, main, run, test
+
+PROGRAM = os.path.join(ROOT, "Integrations", "agents", "handoff-agents")
+TYPE = "dev.handoff1.agent"
+ID = "0196f0aa-1111-4222-8333-0123456789ab"
+OTHER = "0196f0aa-9999-4222-8333-0123456789ab"
+# The part of a real agent that a continuation uses: a database with export and import, and a search for the session.
+STUB = """#!{python} -B
+import glob, json, os, sys
+words, home, here = sys.argv[1:], os.environ["HOME"], os.getcwd()
+store = home + "/.database-NAME"
+database = json.load(open(store)) if os.path.exists(store) else {{}}
+if words == ["--version"]:
+    print("NAME version VERSION (stub)")
+elif words == ["session", "list", "--format", "json", "-n", "1"]:
+    print(json.dumps([{{"id": each}} for each in database][:1]))
+elif words[:1] == ["export"] or words[:2] == ["session", "export"]:
+    session = words[1] if words[0] == "export" else words[words.index("--session-id") + 1]
+    print(json.dumps({{"session": session, "text": database[session]}}))
+elif words[:1] == ["import"] or words[:2] == ["session", "import"]:
+    value = json.load(open(words[-1]))
+    database[value["session"]] = value["text"]
+    json.dump(database, open(store, "w"))
+else:
+    json.dump({{"words": words, "folder": here, "found": bool(glob.glob(os.path.expanduser(PATTERN))), "database": database}},
+              open(home + "/started.part", "w"))
+    os.rename(home + "/started.part", home + "/started")
+"""
+LINE = b'{"sessionId": "%s", "type": "user"}\n' % ID.encode()
+
+
+def key(folder):
+    return re.sub("[^A-Za-z0-9]", "-", folder)
+
+
+# Tool: program, version, how the real agent is told to resume, where the session is on a device with this checkout (None: not
+# in a file), the first line, whether the id has to be named, the id.
+TOOLS = {
+    "claude": ("claude", "2.1.268", ["--resume", ID], lambda folder: f".claude/projects/{key(folder)}/{ID}.jsonl", LINE, False,
+               ID),
+    "codex": ("codex", "0.149.0", ["resume", ID],
+              lambda folder: f".codex/sessions/2026/11/26/rollout-2026-11-26T10-00-00-{ID}.jsonl",
+              b"CODEX", False, ID),
+    "gemini": ("gemini", "0.58.1", ["--resume", ID],
+               lambda folder: ".gemini/tmp/letters/chats/session-2026-11-26T10-00-0196f0aa.jsonl",
+               LINE, False, ID),
+    "copilot": ("copilot", "1.0.9", [f"--resume={ID}"], lambda folder: f".copilot/session-state/{ID}/events.jsonl", LINE,
+                True, ID),
+    "kiro": ("kiro-cli", "1.2", ["chat", "--resume-id", ID], lambda folder: f".kiro/sessions/cli/{ID}.jsonl", LINE, True, ID),
+    "opencode": ("opencode", "1.18.0", ["--session", "ses_abc"], None, None, False, "ses_abc"),
+    "goose": ("goose", "1.52.0", ["session", "--resume"], None, None, True, "20261126_1"),
+    "amp": ("amp", "0.1", ["threads", "continue", f"T-{ID}"], None, None, True, f"T-{ID}"),
+    "aider": ("aider", "0.86", ["--restore-chat-history"], None, None, False, "project"),
+    "crush": ("crush", "0.89", ["--continue"], None, None, False, "project"),
+}
+
+
+def stub(device, program, version, pattern="'/'"):
+    """Installs a stub of an agent on a device."""
+    text = STUB.format(python=sys.executable).replace("NAME", program).replace("VERSION", version).replace("PATTERN", pattern)
+    path = write(device, f"programs/{program}", text.encode())
+    os.chmod(path, 0o755)
+    return path
+
+
+def devices(stage):
+    origin, taker = pair(stage)
+    for each in (origin, taker):
+        each.home = os.path.realpath(each.environment["HOME"])
+        each.environment["PATH"] = f"{os.path.realpath(each.folder)}/programs:{each.environment['PATH']}"
+        write(each, "home/.gemini/projects.json", json.dumps({"projects": {each.checkout: "letters"}}).encode())
+        for program, version, *_ in TOOLS.values():
+            stub(each, program, version)
+    return origin, taker
+
+
+def publish(origin, taker, *words):
+    """Offers a session. Returns the command and the id of its offer."""
+    log = os.path.join(origin.folder, "publish.log")
+    command = [sys.executable, "-B", PROGRAM, "publish", "--json", "--folder", origin.checkout, *words]
+    follower = Follower(origin.stage, command, origin.environment, log)
+    identifier = follower.wait("published")["id"]
+    taker.watch.wait("added", id=identifier)
+    return follower, identifier
+
+
+def carry_on(taker, identifier, *words, code=0):
+    done = run([sys.executable, "-B", PROGRAM, "continue", "--json", *words, identifier], taker.environment)
+    expect(done.code == code, f"{done}")
+    return done
+
+
+@test("the session of each agent in the table is resumed by the agent's own argument, in the same checkout", 120)
+def resumed(stage):
+    origin, taker = devices(stage)
+    for name, (program, version, arguments, place, first, is_named, session) in TOOLS.items():
+        data = None
+        if place:
+            meta = json.dumps({"type": "session_meta", "payload": {"id": ID, "cwd": origin.checkout}}).encode() + b"\n"
+            data = (meta if first == b"CODEX" else first) + b'{"text": "\\u001b[2J secret"}\n' * 1000
+            write(origin, f"home/{place(origin.checkout)}", data + b'{"incompl')
+            stub(taker, program, version, repr("~/" + place(taker.checkout)))
+        elif name in ("opencode", "goose"):
+            write(origin, f"home/.database-{program}", json.dumps({session: "the conversation"}).encode())
+        elif session == "project":
+            for each in (origin, taker):
+                each_path = ".aider.chat.history.md" if name == "aider" else ".crush/crush.db"
+                write(each, os.path.relpath(f"{each.checkout}/{each_path}", os.path.realpath(each.folder)), b"history")
+        follower, identifier = publish(origin, taker, name, *(["--session", session] if is_named else []))
+        # In a terminal, with the question.
+        environment = taker.environment
+        terminal = Terminal(stage, [sys.executable, "-B", PROGRAM, "continue", identifier], environment, taker.folder)
+        until(f"the question for {name}", lambda: b"Continue? [Y/n]" in terminal.output)
+        shown = terminal.output.decode()
+        expect(f"session {session} of {name}" in shown and "from:     origin" in shown and "as of:    20" in shown, shown)
+        path = os.path.join(taker.home, place(taker.checkout)) if place else None
+        expect(path is None or not os.path.exists(path), "something was transferred before the answer")
+        terminal.keys("y\r")
+        record = os.path.join(taker.home, "started")
+        try:
+            until(f"the start of {name}", lambda: os.path.exists(record))
+        except Failure as error:
+            raise Failure(f"{error}: {terminal.output.decode()}") from None
+        started = json.loads(content(record))
+        os.unlink(record)
+        expect(started["words"] == arguments and started["folder"] == taker.checkout, f"{name}: {started}")
+        expect(started["found"], f"{name} does not find the session")
+        expect(path is None or content(path) == data, f"{name}: another transcript")
+        if name in ("opencode", "goose"):
+            expect(started["database"] == {session: "the conversation"}, f"{started}")
+        follower.interrupt()
+
+
+@test("a session that is newer or differs is kept, an older one is continued and kept as a copy", 60)
+def kept(stage):
+    origin, taker = devices(stage)
+    place = TOOLS["claude"][3]
+    mine = write(origin, f"home/{place(origin.checkout)}", LINE * 3)
+    write(origin, f"home/{place(origin.checkout)[:-6]}/subagents/agent-1.jsonl", LINE)
+    # Of another folder, and later.
+    write(origin, f"home/.claude/projects/-elsewhere/{OTHER}.jsonl", LINE)
+    follower, identifier = publish(origin, taker)
+    there = f"home/{place(taker.checkout)}"
+    for other, word in ((LINE * 5, "is newer"), (b'{"other": 1}\n' + LINE * 2, "differs")):
+        path = write(taker, there, other)
+        done = carry_on(taker, identifier, code=1)
+        expect(word in done.errors and content(path) == other, f"{done}")
+        expect(os.listdir(os.path.dirname(path)) == [os.path.basename(path)], "files are left")
+    write(taker, there, LINE * 2)
+    placed = carry_on(taker, identifier).lines[-1]
+    expect(placed["event"] == "placed" and placed["command"] == ["claude", "--resume", ID] and placed["folder"] == taker.checkout,
+           f"{placed}")
+    expect(content(path) == content(mine) and content(os.path.join(placed["kept"], f"{ID}.jsonl")) == LINE * 2, f"{placed}")
+    expect(content(path[:-6] + "/subagents/agent-1.jsonl") == LINE, "the session's folder is missing")
+    again = carry_on(taker, identifier).lines[-1]
+    expect(again["replaced"] == [], f"{again}")
+
+    # A link that leads elsewhere is not followed.
+    outside = write(taker, "home/outside.jsonl", LINE)
+    os.unlink(path)
+    os.symlink(outside, path)
+    expect("through a link" in carry_on(taker, identifier, code=1).errors and content(outside) == LINE, "a link was followed")
+    os.unlink(path)
+
+    # What is missing is reported before anything is transferred.
+    os.rename(f"{taker.folder}/programs/claude", f"{taker.folder}/programs/claude-not")
+    done = carry_on(taker, identifier, code=1)
+    expect(done.lines[0]["missing"][0] == "claude is not installed" and not os.path.exists(path), f"{done}")
+    stub(taker, "claude", "3.0.0")
+    done = carry_on(taker, identifier, code=1)
+    expect("version 3.0.0 here, and 2.1.268 on origin" in done.lines[0]["missing"][0], f"{done}")
+    stub(taker, "claude", "2.9.9")
+    os.rename(taker.checkout, f"{taker.home}/away")
+    done = carry_on(taker, identifier, code=1)
+    expect("the folder letters" in done.lines[0]["missing"][0] and not os.path.exists(path), f"{done}")
+    os.mkdir(f"{taker.home}/else where")
+    placed = carry_on(taker, identifier, "--in", f"{taker.home}/else where").lines[-1]
+    expect(placed["folder"] == f"{taker.home}/else where", f"{placed}")
+    expect(content(f"{taker.home}/.claude/projects/{key(placed['folder'])}/{ID}.jsonl") == LINE * 3, "not in the folder's place")
+    left = os.listdir(f"{taker.home}/.local/state/handoff/agents")
+    expect(not [each for each in left if each.startswith("incoming")], f"{left}")
+    follower.interrupt()
+
+
+@test("uncommitted changes, another branch and another commit are reported", 60)
+def states(stage):
+    need("git")
+    origin, taker = devices(stage)
+    for each in (origin, taker):
+        subprocess.run(f"rm -rf .git && git init -q -b main && git remote add origin https://example.org/notes/letters.git && "
+                       f"git -c user.name=a -c user.email=a@b commit -q --allow-empty -m {each.name}", shell=True, check=True,
+                       cwd=each.checkout, env=each.environment)
+    write(origin, f"home/{TOOLS['claude'][3](origin.checkout)}", LINE)
+    write(origin, "home/src/letters/draft.md", b"draft\n")
+    follower, identifier = publish(origin, taker)
+    missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
+    expect("1 uncommitted changes" in missing and "another commit" in missing and "last minute" in missing, missing)
+    subprocess.run(["git", "checkout", "-q", "-b", "other"], check=True, cwd=taker.checkout, env=taker.environment)
+    missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
+    expect("on branch other, that of origin on main" in missing, missing)
+    follower.interrupt()
+
+
+@test("hostile sessions, folders, files and texts have no effect outside of the session's place", 120)
+def hostile(stage):
+    origin, taker = devices(stage)
+    bad = f"{taker.home}/pwned"
+    good = {"version": 1, "tool": "claude", "session": ID, "toolVersion": "2.0",
+            "folder": {"$url": "handoff-document:git/example.org%2Fnotes%2Fletters/"}, "name": "letters"}
+    listed = json.dumps({"files": [[f"{ID}.jsonl", 3]]})
+
+    def attempt(change, header=listed, data="{}\n", code=1):
+        follower = hostile_app(origin, taker, TYPE, {**good, **change}, header, data)
+        identifier = follower.id
+        done = carry_on(taker, identifier, code=code)
+        follower.process.kill()
+        expect("Traceback" not in done.errors, f"{done}")
+        expect(not re.search("[\x00-\x09\x0b-\x1f\u202e]", done.output + done.errors), f"{done}")
+        expect(not os.path.exists(bad) and not os.path.exists(f"{taker.home}/started"), f"something ran: {done}")
+        return done
+
+    def before():
+        return sorted(os.path.join(place, each) for place, _, files in os.walk(taker.home) for each in files)
+
+    files = before()
+    for session in ("../../x", "--dangerously-skip-permissions", "", "/etc/passwd", f"{ID}\n", f"{ID}; touch {bad}", "*",
+                    ID.upper(), "\x1b]0;x\x07", ["a"], {"$url": "file:///x"}, None, 2**60):
+        expect("is not the id of a session" in attempt({"session": session}).errors, f"{session}")
+    for tool in ("sh", "../../bin/sh", "", None, ["claude"], "claude\x00", "\u202eedualc"):
+        expect("is not known" in attempt({"tool": tool}).errors, f"{tool}")
+    for folder in ("handoff-document:git/example.org%2Fnotes%2Fletters/../../..", "file:///etc", "/etc", {"$url": "file:///etc"},
+                   None,
+                   {"$url": "handoff-document:root/x/%2e%2e/"}, {"$url": "handoff-document:name/$(touch%20" + bad + ")"}, [1]):
+        expect("the folder" in attempt({"folder": folder}).errors, f"{folder}")
+    for name in ("../x.jsonl", "/etc/passwd", f"../{ID}.jsonl", f"{OTHER}.jsonl", f"{ID}/../../x", f"{ID}/.hidden", f"{ID}/-x",
+                 f"{ID}/a\n", f"{ID}.jsonl\x00", "\x1b[2J", "", f"{ID}/" + "a/" * 600 + "b", f"{ID}//a", "export"):
+        done = attempt({}, json.dumps({"files": [[name, 3]]}))
+        expect("is not a file of this session" in done.errors, f"{name!r}: {done}")
+    for header in ("", "[]", "nonsense", "[" * 60_000, '{"files": 1}', '{"files": [[1, 2]]}', '{"files": [["a", -1]]}',
+                   '{"files": [["a", 1e99]]}', json.dumps({"files": [[f"{ID}.jsonl", 2**60]]}), '{"files": []}',
+                   json.dumps({"files": [[f"{ID}.jsonl", 3]] * 2}), '{"error": "\\u001b[2J"}',
+                   json.dumps({"files": [[f"{ID}.jsonl", 4000]]})):
+        attempt({}, header)
+    expect(before() == files, f"files: {set(before()) ^ set(files)}")
+    texts = {"name": "\x1b[2J", "branch": "\x1b]52;c;AAAA\x07`touch " + bad + "`", "head": "--upload-pack=x",
+             "toolVersion": "2.\x1b[2J", "uncommitted": 2**62, "time": -(2**60)}
+    attempt(texts, code=0)
+    attempt({name: [value] for name, value in texts.items()} | {"time": 2**60}, code=0)
+    expect(len(before()) == len(files) + 1, f"{set(before()) ^ set(files)}")
+    for words in (["claude", "--session", "../../x"], ["claude", "--session=--help"], ["sh"], ["--session", ID]):
+        done = run([sys.executable, "-B", PROGRAM, "publish", "--folder", origin.checkout, *words], origin.environment)
+        expect(done.code in (1, 2) and "Traceback" not in done.errors, f"{done}")
+    done = run([sys.executable, "-B", PROGRAM, "publish", "--folder", origin.checkout], origin.environment)
+    expect(done.code == 1 and "no session" in done.errors, f"{done}")
+
+
+if __name__ == "__main__":
+    main()
