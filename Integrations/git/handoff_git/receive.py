@@ -1,0 +1,281 @@
+"""Receives the objects of a state, and chooses the place and the branch for it."""
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+import tempfile
+import time
+
+from .capture import load
+from .repository import CHUNK, Failure, Repository, alternate, environment, is_id, run, shown, visible, why
+
+REFERENCES = "refs/handoff/"
+# Days after which the references to continued states are deleted.
+KEPT_DAYS = 30
+MAX_LINE = 1 << 20
+MAX_HAVE, MAX_TIPS = 512, 512
+ADDRESS = re.compile(r"(https?|ssh|git)://((?P<user>[A-Za-z0-9._~-]+)@)?[A-Za-z0-9\[][A-Za-z0-9._:\]-]*/[^\s?#\\]+")
+SHORT = re.compile(r"([A-Za-z0-9._~-]+@)?[A-Za-z0-9][A-Za-z0-9._-]*:(?!/?/)[^\s?#\\:]+")
+
+
+def address(text):
+    """Returns the address of a remote without a password. None: it is a path, a command, or an unknown form."""
+    if not isinstance(text, str) or len(text) > 1000 or not text.isascii() or not text.isprintable():
+        return None
+    scheme, separator, rest = text.partition("://")
+    if separator:
+        user, at, host = rest.split("/", 1)[0].rpartition("@")
+        keeps = at and scheme in ("ssh", "git") and not user.startswith("-")
+        text = f"{scheme}://" + (user.split(":")[0] + "@" if keeps else "") + rest[len(user) + len(at):]
+    if not (ADDRESS if separator else SHORT).fullmatch(text) or "::" in text.split("/", 1)[0].replace("[::", ""):
+        return None
+    return text
+
+
+def identity(text):
+    """Returns the host and path of a remote, which identify the repository in the URLs of documents; None if it has none."""
+    text = address(text)
+    if not text:
+        return None
+    scheme, separator, rest = text.partition("://")
+    place, path = rest.split("/", 1) if separator else text.split(":", 1)
+    host = place.rpartition("@")[2].lower()
+    port = {"https": ":443", "http": ":80", "ssh": ":22", "git": ":9418"}.get(scheme if separator else "")
+    path = "/".join(each for each in path.split("/") if each)
+    while path.endswith(".git"):
+        path = path[:-4]
+    return f"{host.removesuffix(port or ':')}/{path}"
+
+
+def has(repository):
+    """Returns the commits that need not be sent: tips of references, and the latest ones."""
+    tips = repository.git("for-each-ref", "--sort=-committerdate", f"--count={MAX_TIPS}", "--format=%(objectname)^{commit}")
+    found = repository.git("cat-file", "--batch-check=%(objectname) %(objecttype)", input=tips).decode().splitlines()
+    latest = repository.git("rev-list", "--all", f"--max-count={MAX_HAVE}", check=False).decode().split()
+    return list(dict.fromkeys([row.split()[0] for row in found if row.endswith(" commit")] + latest))
+
+
+class Stream:
+    """The connection to the device that offers a state."""
+
+    def __init__(self, socket, progress=lambda *_: None):
+        self._socket, self.progress = socket, progress
+        self.file = socket.makefile("rb")
+
+    def send(self, **message):
+        self._socket.sendall(json.dumps(message).encode() + b"\n")
+
+    def message(self):
+        line = self.file.readline(MAX_LINE)
+        try:
+            message = json.loads(line)
+            if not line.endswith(b"\n") or not isinstance(message, dict):
+                raise ValueError
+        except (ValueError, RecursionError):
+            raise Failure("the other device sent no valid message" if line else "the other device ended the connection") from None
+        if "error" in message:
+            raise Failure("the other device refused: " + visible(str(message["error"]), 1000))
+        return message
+
+    def copy(self, size, target):
+        """Copies bytes to a file. If it is a pipe that was closed, the rest is dropped."""
+        left = size
+        while left:
+            piece = self.file.read(min(left, CHUNK))
+            if not piece:
+                raise Failure("the connection ended before everything had arrived; continue it again")
+            try:
+                target.write(piece)
+            except BrokenPipeError:
+                target = open(os.devnull, "wb")
+            left -= len(piece)
+            self.progress(size - left, size)
+
+
+def receive(repository, stream, is_new):
+    """Requests the state, checks its objects, and keeps them. Returns it, and the id of the commit of LFS objects."""
+    tries = [has(repository)]
+    tries += [[]] * bool(tries[0])  # A shallow clone may lack objects of the commits that it has.
+    for number, have in enumerate(tries):
+        stream.send(version=1, have=have, format=repository.format)
+        header = stream.message()
+        names, boundary, size = [header.get("work"), header.get("large")], header.get("shallow"), header.get("pack")
+        is_valid = is_id(names[0]) and (names[1] is None or is_id(names[1])) and type(size) is int and 0 < size < 1 << 40
+        if not is_valid or not isinstance(boundary, list) or len(boundary) > 10_000 or not all(map(is_id, boundary)):
+            raise Failure("the other device sent no valid message")
+        # `git prune` deletes it if this program is killed.
+        quarantine = tempfile.mkdtemp(prefix="tmp_objdir-handoff-", dir=repository.objects)
+        variables = {"GIT_OBJECT_DIRECTORY": quarantine, "GIT_ALTERNATE_OBJECT_DIRECTORIES": alternate(repository.objects)}
+        try:
+            if is_new and boundary:
+                with open(os.path.join(repository.common, "shallow"), "w") as file:
+                    file.writelines(f"{each}\n" for each in boundary)
+            names = [each for each in names if each]
+            try:
+                _index(repository, stream, size, variables)
+                _check_complete(repository, names, variables)
+            except Incomplete:
+                if number + 1 < len(tries):
+                    continue
+                raise
+            state = load(repository, names[0], **variables)
+            if not state.head:
+                raise Failure("the other checkout has no commit")
+            _move(quarantine, repository.objects)
+        finally:
+            shutil.rmtree(quarantine, ignore_errors=True)
+        repository.git("update-ref", reference(state.commit, "work"), state.commit)
+        if len(names) > 1:
+            keep_large(repository, names[1])
+        return state
+
+
+class Incomplete(Failure):
+    """Objects are missing."""
+
+
+def _check_complete(repository, names, variables):
+    done = run("-C", repository.top, "rev-list", "--objects", "--quiet", *names, "--not", "--all", **variables)
+    if done.returncode:
+        raise Incomplete("both checkouts lack commits (a shallow clone): run git fetch --unshallow in one of them; " + why(done))
+
+
+def reference(commit, kind):
+    return f"{REFERENCES}{commit[:16]}/{kind}"
+
+
+def _index(repository, stream, size, variables):
+    """Checks the objects of a pack, with the names in their trees, and stores it. (`git fetch` of a bundle checks nothing.)"""
+    with subprocess.Popen(["git", "-C", repository.top, "index-pack", "--strict", "--fix-thin", "--stdin"], stdin=subprocess.PIPE,
+                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(**variables)) as process:
+        try:
+            stream.copy(size, process.stdin)
+        except BaseException:
+            process.kill()
+            raise
+        try:
+            process.stdin.close()
+        except BrokenPipeError:
+            pass  # It refused an object.
+        errors = process.stderr.read()
+    if process.returncode:
+        kind = Incomplete if b"unresolved delta" in errors else Failure
+        raise kind("the objects were refused: " + why(subprocess.CompletedProcess(process.args, process.returncode, b"", errors)))
+
+
+def _move(quarantine, objects):
+    folder = os.path.join(quarantine, "pack")
+    names = os.listdir(folder) if os.path.isdir(folder) else []
+    os.makedirs(os.path.join(objects, "pack"), exist_ok=True)
+    for name in sorted(names, key=lambda name: name.endswith(".idx")):  # Git finds a pack by its index.
+        if not os.path.exists(os.path.join(objects, "pack", name)):
+            os.rename(os.path.join(folder, name), os.path.join(objects, "pack", name))
+
+
+def keep_large(repository, commit):
+    """Stores received LFS objects where git-lfs expects them."""
+    for row in repository.git("ls-tree", "-z", commit).split(b"\0")[:-1]:
+        words, _, name = row.partition(b"\t")
+        if not re.fullmatch(rb"[0-9a-f]{64}", name) or not words.startswith(b"100644 blob "):
+            continue
+        path = repository.lfs(name.decode())
+        if os.path.lexists(path):
+            continue
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        descriptor, part = tempfile.mkstemp(prefix="handoff-", dir=os.path.dirname(path))
+        digest = hashlib.sha256()
+        command = ["git", "-C", repository.top, "cat-file", "blob", words.split()[2]]
+        with open(descriptor, "wb") as file, subprocess.Popen(command, stdout=subprocess.PIPE, env=environment()) as blob:
+            while piece := blob.stdout.read(CHUNK):
+                digest.update(piece)
+                file.write(piece)
+        if digest.hexdigest().encode() == name:
+            os.rename(part, path)
+        else:
+            os.unlink(part)
+
+
+# ---- Place and branch ----------------------------------------------------------------------------------------------------
+
+
+def obstacle(repository, keys):
+    """Returns why the state of this working tree cannot be replaced, or None. `keys`: states that the work contains."""
+    if problems := repository.problems():
+        return problems[0]
+    flags = {row[:1] for row in repository.git("ls-files", "-v", "-z").split(b"\0")}
+    if b"S" in flags or b"s" in flags:
+        return "it is a sparse checkout"
+    counts = repository.counts()
+    if (counts["staged"] or counts["changed"]) and not keys:
+        return f"it has uncommitted work ({counts['staged']} staged, {counts['changed']} changed)"
+    return None
+
+
+def branch_for(repository, wanted, head, chosen=None):
+    """Returns the branch that gets the head: the same one if that loses no commit, otherwise a new one. None: detached."""
+    name = chosen or wanted
+    if name is None:
+        return None
+    if name.startswith("-") or name == "HEAD" or not run("check-ref-format", f"refs/heads/{name}").returncode == 0:
+        raise Failure(f"{visible(name)} is not a valid name of a branch")
+    if _is_usable(repository, name, head):
+        return name
+    if chosen:
+        raise Failure(f"the branch {visible(name)} exists with other commits, or is checked out elsewhere: choose another name")
+    names = (f"handoff/{name}" + (f"-{number}" if number > 1 else "") for number in range(1, 1000))
+    return next(each for each in names if _is_usable(repository, each, head))
+
+
+def _is_usable(repository, name, head):
+    reference = f"refs/heads/{name}"
+    rows = repository.git("worktree", "list", "--porcelain", "-z").decode("utf-8", "surrogateescape").split("\0\0")
+    others = [row for row in rows if f"\0branch {reference}" in row and not row.startswith(f"worktree {repository.top}\0")]
+    if others:
+        return False
+    if tip := repository.commit(reference):
+        return tip == head or repository.succeeds("merge-base", "--is-ancestor", tip, head)
+    parts = name.split("/")
+    above = any(repository.commit("refs/heads/" + "/".join(parts[:count])) for count in range(1, len(parts)))
+    return not above and not repository.git("for-each-ref", "--count=1", f"{reference}/")
+
+
+def worktree(repository, folder, head):
+    """Adds a working tree without files. Returns it."""
+    if os.path.lexists(folder):
+        raise Failure(f"{shown(folder)} exists")
+    repository.git("worktree", "add", "--no-checkout", "--detach", "--", folder, head)
+    made = Repository(folder)
+    if made.setting("extensions.worktreeConfig") == "true":
+        made.git("config", "--worktree", "core.sparseCheckout", "false")
+    return made
+
+
+def clone(folder, remotes, object_format):
+    """Creates a repository without commits, with the remotes that the other device has. Returns it."""
+    if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
+        raise Failure(f"{shown(folder)} exists and is not an empty folder")
+    done = run("init", "--quiet", "--template=", f"--object-format={'sha256' if object_format == 'sha256' else 'sha1'}",
+               "--initial-branch=main", "--", folder)
+    if done.returncode:
+        raise Failure(f"git init failed: {why(done)}")
+    made = Repository(folder)
+    for name, url in remotes.items():
+        made.git("config", f"remote.{name}.url", url)
+        made.git("config", f"remote.{name}.fetch", f"+refs/heads/*:refs/remotes/{name}/*")
+    return made
+
+
+def kept(repository):
+    """Returns the references to continued and replaced states: name, commit and time of each."""
+    rows = repository.git("for-each-ref", "--format=%(refname) %(objectname) %(creatordate:unix)", REFERENCES).decode()
+    return [(name, commit, int(moment or 0)) for name, commit, moment in (row.split(" ") for row in rows.splitlines())]
+
+
+def expire(repository):
+    """Deletes the references to states of a month ago, except those that an interrupted continuation needs."""
+    limit = time.time() - KEPT_DAYS * 86400
+    for name, commit, moment in kept(repository):
+        if moment < limit and not os.path.exists(repository.path("handoff-continue")):
+            repository.git("update-ref", "-d", name, commit)
