@@ -29,7 +29,7 @@ def apply(repository, new, branch, is_fresh=False, source=""):
             raise Failure(f"an earlier continuation was interrupted in {shown(repository.top)}: run handoff-git resume there")
         with Capture(repository, stored=True) as capture:
             old = capture.state(new.notes["untracked"])
-            known = set(new.notes["bases"]) | new.keys
+            known = {*new.notes["bases"], *new.keys, *bases(repository)}
             if len(old.notes["keys"]) > 1 and old.notes["keys"][-1] not in known:
                 old = capture.state()
         replaces = bool(old.keys & known)
@@ -38,13 +38,15 @@ def apply(repository, new, branch, is_fresh=False, source=""):
         branch = branch_for(repository, new.notes["branch"], new.head, branch)
         before = reference(new.commit, f"before-{old.commit[:16]}")
         repository.git("update-ref", before, old.commit)
-        mark = {"work": new.commit, "before": old.commit, "branch": branch, "source": source,
-                "reference": before, "isFresh": is_fresh}
+        counts = repository.counts()
+        mark = {"work": new.commit, "before": old.commit, "branch": branch, "source": source, "reference": before,
+                "isFresh": is_fresh, "isClean": not counts["staged"] and not counts["changed"]}
         return Application(repository, old, new, mark).run(is_new=True)
 
 
-def resume(repository):
-    """Completes an interrupted continuation. Returns a report, or None if there is none."""
+def resume(repository, leave=False):
+    """Completes an interrupted continuation, or with `leave` leaves the files as they are. Returns a report, or None if none
+    was interrupted."""
     with Lock(repository):
         try:
             with open(repository.path(MARK)) as file:
@@ -52,7 +54,8 @@ def resume(repository):
         except FileNotFoundError:
             return None
         old, new = load(repository, mark["before"]), load(repository, mark["work"])
-        return Application(repository, old, new, mark).run(is_new=False)
+        application = Application(repository, old, new, mark)
+        return application.leave() if leave else application.run(is_new=False)
 
 
 class Lock:
@@ -77,54 +80,76 @@ class Application:
         self._lock, self._part = repository.path("index.lock"), f".handoff-{new.commit[:16]}".encode()
         self._token = f"handoff {new.commit}"
         self._links = set(map(os.fsencode, new.notes["lfs"])) | set(map(os.fsencode, old.notes["lfs"]))
-        self._plan = self._difference()
+        self._plan = self._difference(old.work)
+        if mark["isClean"]:
+            # A file that Git regards as unchanged here, and that the work does not change, keeps its form, such as its line ends.
+            changed = self._difference(old.index)
+            self._plan = {path: row for path, row in self._plan.items() if path in changed}
+        files = repository.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", new.work).split(b"\0")
+        if not set(map(os.fsencode, new.notes["added"])) <= set(files):
+            raise Failure("the other device sent an invalid description: a file is missing")
         names = {name for path, row in self._plan.items() if path in self._links for _, name in row if name}
         self._pointers = pointers(repository, names)
         self.unfetched = set()
 
     def run(self, is_new):
-        self._take_lock(is_new)
-        try:
-            self._check(is_new)
+        if is_new:
             self._write_mark()
-            self.files.forget()
+        try:
+            self._take_lock()
+            self._check(is_new)
+        except BaseException:
+            if is_new:
+                self.leave()
+            raise
+        self.files.forget()
+        try:
             self._write()
             self._replace_index()
             self._move_head()
-        except BaseException:
-            if os.path.exists(self._lock):
-                os.unlink(self._lock)
-            raise
-        os.unlink(self.repository.path(MARK))
-        keys = list(dict.fromkeys([*bases(self.repository), *self.new.notes["bases"], *self.new.notes["keys"]]))
+        except (Failure, OSError) as failure:
+            self._drop_lock()
+            raise Failure(f"{failure}. The continuation is incomplete: correct this, then run handoff-git resume in "
+                          f"{shown(self.repository.top)}") from None
+        different, keys = self._different()
+        keys = list(dict.fromkeys([*bases(self.repository), *self.new.notes["bases"], *self.new.notes["keys"], *keys]))
         with open(self.repository.path(BASES), "w") as file:
             json.dump(keys, file)
+        os.unlink(self.repository.path(MARK))
         report = {"path": self.repository.top, "branch": self.mark["branch"], "head": self.new.head,
                   "work": reference(self.new.commit, "work"), "before": self._forget_clean(),
-                  "changed": len(self._plan), "pointers": len(self.unfetched), "different": self._different(),
+                  "changed": len(self._plan), "pointers": len(self.unfetched), "different": different,
                   "hooks": self._hooks(), "submodules": sum(GITLINK in (each[0] for each in row) for row in self._plan.values())}
         expire(self.repository)
         return report
 
-    def _take_lock(self, is_new):
-        """Takes Git's lock of the index, so that no other command of Git changes it meanwhile."""
+    def leave(self):
+        """Ends the continuation without further changes."""
+        self._drop_lock()
+        os.unlink(self.repository.path(MARK))
+        return {"path": self.repository.top, "work": reference(self.new.commit, "work"), "before": self.mark["reference"]}
+
+    def _drop_lock(self):
         try:
-            if not is_new:
-                with open(self._lock) as file:
-                    if file.read() == self._token:
-                        os.unlink(self._lock)
-        except FileNotFoundError:
-            pass
+            with open(self._lock) as file:
+                if file.read() == self._token:
+                    os.unlink(self._lock)
+        except (FileNotFoundError, UnicodeDecodeError):
+            pass  # A new index has its name, or another command holds it.
+
+    def _take_lock(self):
+        """Takes Git's lock of the index, so that no other command of Git changes it meanwhile."""
+        self._drop_lock()  # That of a continuation that was killed.
         try:
             with open(self._lock, "x") as file:
                 file.write(self._token)
         except FileExistsError:
-            raise Failure(f"{shown(self._lock)} exists: another Git command is running. If one was killed, delete the file") from None
+            raise Failure(f"{shown(self._lock)} exists: another Git command is running. If one was killed, delete it") from None
 
-    def _difference(self):
-        """Returns the mode and blob of each path in the old and in the new state, if they differ. Absent: (None, None)."""
-        rows = self.repository.git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", self.old.work,
-                                   self.new.work).split(b"\0")[:-1]
+    def _difference(self, tree):
+        """Returns the mode and blob of each path in a tree and in the new state, if they differ. Absent: (None, None)."""
+        rows = self.repository.git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", tree, self.new.work)
+        rows = rows.split(b"\0")[:-1]
         plan = {}
         for words, path in zip(rows[::2], rows[1::2]):
             before, after, first, second, _ = words.decode().lstrip(":").split()
@@ -301,9 +326,8 @@ class Application:
         repository.git("read-tree", "-i", "-m", self.new.index, **more)
         if added := self.new.notes["added"]:
             repository.git("add", "--force", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul",
-                           input=b"\0".join(map(os.fsencode, added)), settings=repository.filters_off(), **more)
-        # The incoming attributes would select the filters that run.
-        repository.git("update-index", "-q", "--refresh", check=False, settings=repository.filters_off(), **more)
+                           input=b"\0".join(map(os.fsencode, added)), **more)
+        repository.git("update-index", "-q", "--refresh", check=False, **more)
         os.rename(copy, self._lock)
         os.rename(self._lock, path)
 
@@ -320,23 +344,27 @@ class Application:
 
     def _forget_clean(self):
         """Deletes the reference to the replaced state if that had no uncommitted work. Returns it otherwise."""
-        tree = self.repository.line("rev-parse", f"{self.old.head}^{{tree}}") if self.old.head else self.old.index
-        if self.old.index == self.old.work and self.old.index == tree or self.mark["isFresh"]:
+        flags = {row[:1] for row in self.repository.git("ls-files", "-v", "-z").split(b"\0")}
+        is_clean = self.mark["isClean"] and not any(flag.islower() for flag in flags)
+        if is_clean or self.mark["isFresh"] or self.old.keys & self.new.keys:
             self.repository.git("update-ref", "-d", self.mark["reference"])
             return None
         return self.mark["reference"]
 
     def _different(self):
-        """Returns the paths that differ from the state, which another program may have changed meanwhile."""
+        """Returns the paths that differ from the state, as another program may have changed them meanwhile, and the keys of
+        the state now."""
         try:
             with Capture(self.repository, stored=True) as capture:
                 now = capture.state(self.new.notes["untracked"])
         except Failure as failure:
-            return [str(failure)]
-        if now.index == self.new.index and (now.work == self.new.work or now.keys & self.new.keys):
-            return []
-        rows = self.repository.git("diff-tree", "-r", "-z", "--name-only", "--no-renames", now.work, self.new.work).split(b"\0")
-        return [shown(path) for path in rows if path]
+            return [str(failure)], set()
+        index = [] if now.index == self.new.index else ["the index"]
+        if not index and now.keys & self.new.keys:
+            return [], now.keys
+        # Others are untracked files of this device, and files that kept their form.
+        paths = self._difference(now.work).keys() & self._plan.keys()
+        return index + [shown(path) for path in paths], now.keys
 
     def _hooks(self):
         """Returns the written files that Git runs as hooks, because the checkout is configured so."""

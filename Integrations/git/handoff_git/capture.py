@@ -68,8 +68,9 @@ class Capture:
                 os.unlink(self._index)
         return self.line("write-tree")
 
-    def state(self, untracked=False):
-        """Returns the state now. With `untracked`, the working tree includes untracked files, except ignored ones."""
+    def state(self, untracked=False, is_offered=False):
+        """Returns the state now. With `untracked`, the working tree includes untracked files, except ignored ones. A state
+        that is offered must be complete without the work in submodules."""
         repository = self.repository
         if problems := repository.problems():
             raise Failure(f"{shown(repository.top)}: {problems[0]}; finish or abort it first")
@@ -78,6 +79,10 @@ class Capture:
         entries = [row.split(b"\t", 1) for row in self.git("ls-files", "-s", "-v", "-z").split(b"\0")[:-1]]
         entries = [(*words.decode().split(), path) for words, path in entries]
         added = self._intended(entries, index)
+        if is_offered:
+            for _, mode, name, _, path in entries:
+                if mode == GITLINK:
+                    self._check_submodule(path, name)
         change, is_clean = self._changed(entries)
         # The rest is done on the copy of the index, which becomes the working tree.
         self._update(change)
@@ -109,7 +114,8 @@ class Capture:
         if not paths:
             return set()
         added = paths - set(self.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", index).split(b"\0"))
-        missing = [path for path in added if self.repository.files.status(path) is None]
+        found = {path: self.repository.files.status(path) for path in added}
+        missing = [path for path, status in found.items() if not status or not mode_of(status)]
         if missing:
             raise Failure(f"{listed(missing)}: marked by git add --intent-to-add, and missing; run git rm --cached for it")
         return added
@@ -120,7 +126,6 @@ class Capture:
         repository, change, differing = self.repository, {}, {}
         for tag, mode, name, _, path in entries:
             if mode == GITLINK:
-                self._check_submodule(path, name)
                 continue
             status = repository.files.status(path)
             kind = status and mode_of(status, None if repository.has_modes else mode)

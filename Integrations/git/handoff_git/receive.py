@@ -16,6 +16,7 @@ REFERENCES = "refs/handoff/"
 KEPT_DAYS = 30
 MAX_LINE = 1 << 20
 MAX_HAVE, MAX_TIPS = 512, 512
+MAX_NAME = 200
 ADDRESS = re.compile(r"(https?|ssh|git)://((?P<user>[A-Za-z0-9._~-]+)@)?[A-Za-z0-9\[][A-Za-z0-9._:\]-]*/[^\s?#\\]+")
 SHORT = re.compile(r"([A-Za-z0-9._~-]+@)?[A-Za-z0-9][A-Za-z0-9._-]*:(?!/?/)[^\s?#\\:]+")
 
@@ -135,11 +136,14 @@ def receive(repository, stream, is_new):
 class Incomplete(Failure):
     """Objects are missing."""
 
+    def __init__(self, reason):
+        super().__init__(f"both checkouts lack commits (a shallow clone): run git fetch --unshallow in one of them; {reason}")
+
 
 def _check_complete(repository, names, variables):
     done = run("-C", repository.top, "rev-list", "--objects", "--quiet", *names, "--not", "--all", **variables)
     if done.returncode:
-        raise Incomplete("both checkouts lack commits (a shallow clone): run git fetch --unshallow in one of them; " + why(done))
+        raise Incomplete(why(done))
 
 
 def reference(commit, kind):
@@ -161,8 +165,10 @@ def _index(repository, stream, size, variables):
             pass  # It refused an object.
         errors = process.stderr.read()
     if process.returncode:
-        kind = Incomplete if b"unresolved delta" in errors else Failure
-        raise kind("the objects were refused: " + why(subprocess.CompletedProcess(process.args, process.returncode, b"", errors)))
+        reason = why(subprocess.CompletedProcess(process.args, process.returncode, b"", errors))
+        if "unresolved delta" in reason or "did not receive expected object" in reason:
+            raise Incomplete(reason)
+        raise Failure(f"the objects were refused: {reason}")
 
 
 def _move(quarantine, objects):
@@ -218,7 +224,8 @@ def branch_for(repository, wanted, head, chosen=None):
     name = chosen or wanted
     if name is None:
         return None
-    if name.startswith("-") or name == "HEAD" or not run("check-ref-format", f"refs/heads/{name}").returncode == 0:
+    is_short = len(name.encode("utf-8", "surrogatepass")) <= MAX_NAME
+    if not is_short or name.startswith("-") or name == "HEAD" or "\0" in name or run("check-ref-format", f"refs/heads/{name}").returncode:
         raise Failure(f"{visible(name)} is not a valid name of a branch")
     if _is_usable(repository, name, head):
         return name

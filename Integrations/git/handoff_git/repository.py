@@ -48,7 +48,8 @@ class Repository:
     """A checkout with a working tree. `top` and `folder` (that of Git, of this working tree) are absolute paths."""
 
     def __init__(self, path):
-        self._path = path
+        self._path, self._off = path, {}
+        self._off = self._filters_off()
         found = self.git("rev-parse", "--is-inside-work-tree", "--is-bare-repository", check=False).split()
         if found[:1] != [b"true"]:
             if found[1:] == [b"true"]:
@@ -65,9 +66,9 @@ class Repository:
 
     _why = ""
 
-    def git(self, *words, input=None, check=True, **variables):
-        """Runs a command of Git. Returns its output."""
-        done = run("-C", self._path, *words, input=input, **variables)
+    def git(self, *words, input=None, check=True, has_filters=False, **variables):
+        """Runs a command of Git. Returns its output. Filters do not run, which Git may start when it writes an index."""
+        done = run("-C", self._path, *words, input=input, settings={} if has_filters else self._off, **variables)
         self._why = why(done)
         if check and done.returncode:
             raise Failure(f"git {words[0]} failed: {self._why}")
@@ -90,7 +91,8 @@ class Repository:
     def hooks(self):
         """Returns the user's folder of hooks, which the settings of this program hide."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        done = subprocess.run(["git", "-C", self.top, "config", "--path", "--get", "core.hooksPath"], env=kept, capture_output=True)
+        words = ["git", "-C", self.top, "config", "--path", "--get", "core.hooksPath"]
+        done = subprocess.run(words, env=kept, capture_output=True)
         return os.fsdecode(done.stdout).rstrip("\n")
 
     @property
@@ -121,14 +123,14 @@ class Repository:
     def counts(self):
         """Returns what `git status` shows: the numbers of staged, changed and untracked files."""
         rows = self.git("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none",
-                        GIT_OPTIONAL_LOCKS="0").split(b"\0")
+                        has_filters=True, GIT_OPTIONAL_LOCKS="0").split(b"\0")
         marks = [row[:2] for row in rows if row]
         untracked = marks.count(b"??")
         staged = sum(mark[:1] not in b" ?!" for mark in marks)
         return {"staged": staged, "changed": sum(mark[1:] not in b" ?!" for mark in marks), "untracked": untracked}
 
-    def filters_off(self):
-        """Returns variables that switch off the user's filters, whose use the incoming files could select."""
+    def _filters_off(self):
+        """Returns settings that switch off the user's filters, which incoming attributes could select."""
         rows = self.git("config", "-z", "--name-only", "--get-regexp", r"^filter\.", check=False).split(b"\0")
         names = {os.fsdecode(row).rpartition(".")[0] for row in rows if row}
         return {f"{name}.{key}": "false" if key == "required" else ""
