@@ -8,14 +8,13 @@ import random
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 
 import checkouts
 from checkouts import PROGRAM, Checkout, Pair, Template, Transfer, carried, environment, pair, program, refused
 from documents import configure
-from harness import BIN, FULL_SAMPLES, Failure, Follower, Skip, expect, main, test
+from harness import BIN, FULL_SAMPLES, ROOT, Failure, Follower, Skip, expect, main, test
 
 # ---- Between two daemons -------------------------------------------------------------------------------------------------
 
@@ -74,7 +73,8 @@ def there_and_back(stage):
     shown = laptop.program("status", laptop.checkout.place)[0]
     expect([each["title"] for each in shown["offers"]] == ["letters: main"] and not shown["problem"], f"{shown}")
     card, done = laptop.program("continue")
-    expect((card["event"], card["device"], card["staged"], card["changed"], card["untracked"]) == ("card", "desk", 1, 1, 1), f"{card}")
+    values = [card[each] for each in ("event", "device", "staged", "changed", "untracked")]
+    expect(values == ["card", "desk", 1, 1, 1], f"{card}")
     expect(card["place"] == "here" and done["path"] == laptop.checkout.place and done["branch"] == "main", f"{card} {done}")
     expect(laptop.checkout.read("a") == b"changed\n" and laptop.checkout.read("new") == b"untracked\n", "other files")
     expect(laptop.checkout.index() == desk.checkout.index(), "another index")
@@ -106,7 +106,8 @@ def there_and_back(stage):
     desk.checkout.write("a", b"on the desk\n")
     laptop.checkout.write("a", b"on the laptop\n")
     card, done = desk.program("continue")
-    expect(card["place"] == "worktree" and "uncommitted work" in card["reason"] and done["branch"] == "handoff/main", f"{card} {done}")
+    expect(card["place"] == "worktree" and "uncommitted work" in card["reason"], f"{card}")
+    expect(done["branch"] == "handoff/main", f"{done}")
     expect(desk.checkout.read("a") == b"on the desk\n", "the work of this device was changed")
     with open(os.path.join(done["path"], "a"), "rb") as file:
         expect(file.read() == b"on the laptop\n", "other work in the new working tree")
@@ -155,6 +156,35 @@ def cloned(stage):
     expect(laptop.program("continue", code=4)[-1]["error"] == "NothingToContinue", "continued")
     laptop.daemon.stop()
     expect(laptop.program("continue", code=3)[-1]["error"] == "DaemonNotReachable", "continued")
+
+
+@test("an offer that is chosen on the desktop continues in a terminal")
+def on_the_desktop(stage):
+    desk, laptop = two(stage)
+    record, programs = os.path.join(stage.folder, "record"), os.path.join(stage.folder, "programs")
+    os.mkdir(programs)
+    with open(os.path.join(programs, "xdg-terminal-exec"), "w") as file:
+        file.write(f"#!/bin/sh\nexec \"$@\" </dev/null >'{record}' 2>&1\n")
+    os.chmod(file.name, 0o755)
+    laptop.daemon.extra = {name: laptop.environment[name] for name in ("HOME", "XDG_CONFIG_HOME")}
+    laptop.daemon.extra |= {"PATH": f"{programs}:{laptop.environment['PATH']}", "DISPLAY": ":0"}
+    with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.git.json")) as file:
+        manifest = {**json.load(file), "exec": [PROGRAM, "open"]}
+    folder = os.path.join(laptop.environment["XDG_CONFIG_HOME"], "handoff", "handlers.d")
+    os.makedirs(folder)
+    with open(os.path.join(folder, "dev.handoff1.git.json"), "w") as file:
+        json.dump(manifest, file)
+    laptop.daemon.restart()
+    laptop.publish()  # Its own offer is from the same app.
+    desk.checkout.write("a", b"work\n")
+    offer = desk.publish()
+    awaited(laptop, offer.id)
+    expect(laptop.daemon.ctl("continue", offer.id).line["opens"]["name"] == "Git", "another app")
+    limit = time.monotonic() + 30
+    while not os.path.exists(record) or b"continued in" not in checkouts.entry(record)[1]:
+        expect(time.monotonic() < limit, "it does not continue")
+        time.sleep(0.02)
+    expect(laptop.checkout.read("a") == b"work\n", "other work")
 
 
 # ---- Branches and heads --------------------------------------------------------------------------------------------------
@@ -216,8 +246,9 @@ def operations(stage):
         checkout.commit()
         checkout.git(*words, check=False)
 
-    for words, text in ((("merge", "other"), "a merge"), (("rebase", "other"), "a rebase"), (("cherry-pick", "other"), "a cherry-pick"),
-                        (("revert", "--no-edit", "HEAD~1"), "a revert"), (("bisect", "start"), "a bisection")):
+    for words, text in ((("merge", "other"), "a merge"), (("rebase", "other"), "a rebase"),
+                        (("cherry-pick", "other"), "a cherry-pick"), (("revert", "--no-edit", "HEAD~1"), "a revert"),
+                        (("bisect", "start"), "a bisection")):
         source, target = pair(stage)
         stop(source, *words)
         if text == "a revert" and not os.path.exists(source.path(".git/REVERT_HEAD")):
@@ -422,7 +453,7 @@ def untracked(stage):
 @test("random states of two checkouts: equal at the target, and nothing is lost", limit=3000)
 def randomly(stage):
     made, outcomes = Template.get(), {}
-    for number in range(500 if FULL_SAMPLES else 22):
+    for number in range(500 if FULL_SAMPLES else 20):
         each = Pair(program, stage.folder, made.made.place, made.environment, number)
         each.check()
         outcomes[each.outcome.split(":")[0]] = outcomes.get(each.outcome.split(":")[0], 0) + 1
@@ -437,7 +468,7 @@ def killed(stage):
     chance = random.Random(7)
     kills = {"before": 0, "during": 0, "after": 0}
     span = 0.0
-    for number in range(100 if FULL_SAMPLES else 8):
+    for number in range(100 if FULL_SAMPLES else 6):
         source, target = pair(stage)
         for each in range(60):
             source.write(f"many/{each}", f"{each}\n".encode() * 50)

@@ -15,7 +15,8 @@ from checkouts import Checkout, Transfer, environment, pair, program
 from harness import Failure, expect, main, test
 
 EVIL = "\x1b]0;EVIL\x07\u202e\x1b[2J"
-NOTES = {"version": 1, "branch": "main", "time": 0, "untracked": True, "keys": ["k"], "added": [], "bases": [], "lfs": [], "files": 0}
+NOTES = {"version": 1, "branch": "main", "time": 0, "untracked": True, "keys": ["k"], "added": [], "bases": [], "lfs": [],
+         "files": 0}
 
 
 def surroundings(stage):
@@ -44,11 +45,12 @@ class Attacker:
         return name
 
     def tree(self, *rows):
-        return self.object("tree", b"".join(f"{mode} ".encode() + name + b"\0" + bytes.fromhex(id) for mode, name, id in rows))
+        return self.object("tree", b"".join(f"{mode} ".encode() + name + b"\0" + bytes.fromhex(id)
+                                            for mode, name, id in rows))
 
     def commit(self, tree, *parents, message=b"x"):
-        rows = [f"tree {tree}", *(f"parent {each}" for each in parents), "author a <a@b> 0 +0000", "committer a <a@b> 0 +0000", ""]
-        return self.object("commit", "\n".join(rows).encode() + b"\n" + message)
+        rows = [f"tree {tree}", *(f"parent {each}" for each in parents), "author a <a@b> 0 +0000", "committer a <a@b> 0 +0000"]
+        return self.object("commit", "\n".join([*rows, ""]).encode() + b"\n" + message)
 
     def blob(self, data=b"evil\n"):
         return self.object("blob", data)
@@ -79,13 +81,14 @@ class Hostile(Transfer):
         here, there = socket.socketpair()
         serving = threading.Thread(target=self.serve, args=(there,))
         serving.start()
-        info = {"version": 1, "name": "letters", "repository": "example.org/notes/letters", "branch": "main", "format": "sha1",
-                "head": self.source.head, "subject": "s", "staged": 0, "changed": 1, "untracked": 0, "untrackedLeft": 0, "time": 0,
-                "bases": [], "remotes": {}, **self.info}
+        info = {"version": 1, "name": "letters", "repository": "example.org/notes/letters", "branch": "main",
+                "format": "sha1", "head": self.source.head, "subject": "s", "staged": 0, "changed": 1, "untracked": 0,
+                "untrackedLeft": 0, "time": 0,                "bases": [], "remotes": {}, **self.info}
         title = self.info.get("title", "letters: main")
         try:
             with environment(self.target.environment):
-                offered = program.Offered({"title": title, "userInfo": info, "origin": {"deviceName": self.info.get("device", "desk")}})
+                device = self.info.get("device", "desk")
+                offered = program.Offered({"title": title, "userInfo": info, "origin": {"deviceName": device}})
                 if offered.problem:
                     raise program.Failure(program.visible(offered.problem))
                 self.place = program.Place(offered, self.options)
@@ -114,13 +117,13 @@ class Hostile(Transfer):
 
 
 def refused(transfer, *texts):
-    before = transfer.target.everything()
+    before = transfer.target.unchanged()
     try:
         report = transfer.run()
     except program.Failure as failure:
         expect(not texts or any(text in str(failure) for text in texts), f"another reason: {failure}, not {texts}")
         expect("\x1b" not in str(failure) and "\u202e" not in str(failure), f"not escaped: {failure!r}")
-        expect(transfer.target.everything() == before, f"the target was changed: {failure}")
+        expect(transfer.target.unchanged() == before, f"the target was changed: {failure}")
         return
     raise Failure(f"not refused for {texts}: {report}")
 
@@ -188,8 +191,8 @@ def descriptions(stage):
     source, target = pair(stage)
     evil = Attacker(source)
     work = evil.whole(("100644", b"new", evil.blob()))
-    for name in ("--upload-pack=touch x", "-x", "../../x", "refs/../../x", "a..b", "a\nb", "a b", "x.lock", "", "@{-1}", "HEAD", "a\\b",
-                 EVIL, "x" * 5000, "/"):
+    for name in ("--upload-pack=touch x", "-x", "../../x", "refs/../../x", "a..b", "a\nb", "a b", "x.lock", "", "@{-1}", "HEAD",
+                 "a\\b", EVIL, "x" * 5000, "/"):
         refused(Hostile(source, target, evil.state(work, branch=name)), "not a valid name", "git update-ref failed")
         refused(Hostile(source, target, evil.state(work), branch=name or "-"), "not a valid name", "git update-ref failed")
     for notes in ({"added": ["../../x"]}, {"added": [".git/hooks/x"]}, {"added": ["/etc/passwd"]}, {"added": ["\ud800"]},
@@ -217,8 +220,9 @@ def messages(stage):
     source, target = pair(stage)
     evil = Attacker(source)
     work = evil.state(evil.whole(("100644", b"new", evil.blob())))
-    for header in ({"work": "--help"}, {"work": "HEAD"}, {"work": None}, {"pack": -1}, {"pack": "3"}, {"pack": 1 << 50}, {"pack": 0},
-                   {"shallow": ["x"]}, {"shallow": 3}, {"large": "--all"}, {"large": 3}, {"error": EVIL}, {"error": [1]}):
+    for header in ({"work": "--help"}, {"work": "HEAD"}, {"work": None}, {"pack": -1}, {"pack": "3"}, {"pack": 1 << 50},
+                   {"pack": 0}, {"shallow": ["x"]}, {"shallow": 3}, {"large": "--all"}, {"large": 3},
+                   {"error": EVIL}, {"error": [1]}):
         refused(Hostile(source, target, work, header=header), "no valid message", "refused")
     refused(Hostile(source, target, work, header={"work": "1" * 40}), "lack commits")
     refused(Hostile(source, target, work, data=b'{"work": "' + work.encode() +
@@ -240,17 +244,19 @@ def messages(stage):
 
 @test("addresses of remotes are only those of servers, without passwords")
 def remotes(stage):
-    for text in ("ext::sh -c touch% x", "--upload-pack=x", "-oProxyCommand=x@host:y", "file:///etc", "/etc", "../x", "fd::3", "a b@c:d",
-                 "ssh://-oProxyCommand=x/y", "ssh://a@-x/y", "https://h/x\ny", "https://h/?token=secret", "http::https://h/x",
+    for text in ("ext::sh -c touch% x", "--upload-pack=x", "-oProxyCommand=x@host:y", "file:///etc", "/etc", "../x", "fd::3",
+                 "a b@c:d", "ssh://-oProxyCommand=x/y", "ssh://a@-x/y", "https://h/x\ny", "https://h/?token=secret",
+                 "http::https://h/x",
                  "user:password@host:path", "x", "", "https://", "host:-x\x1b", "h:a:b", None, 3, ["x"], "C:\\x", "https://h/ä"):
-        expect(program.receive.address(text) is None, f"accepted: {text!r} as {program.receive.address(text)}")
+        expect(program.placing.address(text) is None, f"accepted: {text!r} as {program.placing.address(text)}")
     for text, result in (("https://ada:secret@h/x.git", "https://h/x.git"), ("ssh://git:secret@h:2222/x", "ssh://git@h:2222/x"),
                          ("git@h:x/y.git", "git@h:x/y.git"), ("https://token@h/x", "https://h/x"), ("git://h/x", "git://h/x")):
-        expect(program.receive.address(text) == result, f"{text}: {program.receive.address(text)}")
-        expect(program.receive.identity(text).startswith("h"), f"{text}: {program.receive.identity(text)}")
+        expect(program.placing.address(text) == result, f"{text}: {program.placing.address(text)}")
+        expect(program.placing.identity(text).startswith("h"), f"{text}: {program.placing.identity(text)}")
     source, target = pair(stage)
     evil = Attacker(source)
-    names = {"origin": "https://h/x", "-x": "https://h/x", "a.b c": "https://h/x", "evil": "ext::sh -c x", "two": "https://a:b@h/x"}
+    names = {"origin": "https://h/x", "-x": "https://h/x", "a.b c": "https://h/x", "evil": "ext::sh -c x",
+             "two": "https://a:b@h/x"}
     place = os.path.join(stage.folder, "clone")
     Hostile(source, target, evil.state(evil.whole()), info={"remotes": names}, clone=place, into=None).run()
     made = Checkout(place, target.environment)
@@ -276,17 +282,18 @@ def programs(stage):
     target.git("fetch", "-q", source.place, "main")
     target.git("reset", "-q", "--hard", "FETCH_HEAD")
     for each in (source, target):
-        for key, value in (("core.hooksPath", ".husky"), ("core.fsmonitor", ".husky/script"), ("filter.evil.clean", ".husky/script"),
-                           ("filter.evil.smudge", ".husky/script"), ("filter.evil.process", ".husky/script"),
-                           ("filter.evil.required", "true"), ("core.sshCommand", ".husky/script"), ("core.pager", ".husky/script"),
-                           ("diff.external", ".husky/script"), ("core.alternateRefsCommand", ".husky/script"),
-                           ("gpg.program", ".husky/script"), ("commit.gpgSign", "true"), ("log.showSignature", "true")):
+        scripts = ("core.fsmonitor", "filter.evil.clean", "filter.evil.smudge", "filter.evil.process", "core.sshCommand",
+                   "core.pager", "diff.external", "core.alternateRefsCommand", "gpg.program")
+        values = [(key, "true") for key in ("filter.evil.required", "commit.gpgSign", "log.showSignature")]
+        for key, value in [("core.hooksPath", ".husky"), *((key, ".husky/script") for key in scripts), *values]:
             each.git("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "config", key, value)
     source.write("a", b"work\n")
     source.write(".gitattributes", b"* filter=evil diff=evil\n")
     source.write(".husky/pre-commit", b"#!/bin/sh\necho evil\n", 0o755)
-    with open(source.path(".git/handoff-off"), "w"):
-        pass
+    for name in ("HEAD", "config", "objects/x", "refs/x"):
+        source.write(f"inner.repository/{name}", b"[core]\n\tfsmonitor = .husky/script\n")
+    off = ("core.fsmonitor=false", "filter.evil.process=", "filter.evil.clean=", "filter.evil.required=false")
+    source.git(*(word for each in off for word in ("-c", each)), "add", "inner.repository")
     if os.path.exists(record):
         os.unlink(record)
     transfer = Transfer(program, source, target)
@@ -298,7 +305,7 @@ def programs(stage):
         program.Repository.counts = counts
     ran = open(record).read() if os.path.exists(record) else ""
     expect(not ran, f"these ran: {ran}")
-    expect(report["hooks"] == [".husky/pre-commit"] and target.read("a") == b"work\n", f"{report}")
+    expect(report["hooks"] == [".husky/pre-commit", "inner.repository/config"] and target.read("a") == b"work\n", f"{report}")
 
 
 @test("a device that requests work gets only that, whatever it sends")
@@ -315,7 +322,7 @@ def requests(stage):
         replies = request(source, {"version": 1, "have": have})
         expect(b"error" not in replies.split(b"\n", 1)[0], f"{replies[:200]}")
         pack = replies.split(b"\n", 1)[1]
-        done = subprocess.run(["git", "init", "-q", "--bare", "x"], cwd=stage.folder, env=source.environment)
+        subprocess.run(["git", "init", "-q", "--bare", "x"], cwd=stage.folder, env=source.environment, check=True)
         x = Checkout(os.path.join(stage.folder, "x"), source.environment)
         if not have:
             x.git("index-pack", "--stdin", "--strict", input=pack)

@@ -4,22 +4,19 @@ The files are those of the trees of two states: no filter, hook or attribute dec
 the content of the old or of the new state, otherwise nothing is replaced. The references to both states are written
 first, so an interruption at any point loses nothing, and the same steps complete it.
 """
-import ctypes
 import fcntl
 import hashlib
 import json
 import os
 import shutil
 import stat
-import subprocess
 
-from .capture import Capture, bases, load
-from .receive import branch_for, expire, obstacle, reference
-from .repository import (CHUNK, GITLINK, LINK, PROGRAM, Failure, blob, environment, listed, mode_of, pointers, shown)
+from .capture import BASES, MARK, Capture, bases, load
+from .placing import Condition, branch_for
+from .receive import expire, reference
+from .repository import GITLINK, LINK, Failure, blob, listed, mode_of, pointers, shown
+from .writing import Writer, part_name
 
-MARK, BASES = "handoff-continue", "handoff-bases"
-LIBC = ctypes.CDLL(None, use_errno=True)
-NO_REPLACE = 1
 
 
 def apply(repository, new, branch, is_fresh=False, source=""):
@@ -32,15 +29,16 @@ def apply(repository, new, branch, is_fresh=False, source=""):
             known = {*new.notes["bases"], *new.keys, *bases(repository)}
             if len(old.notes["keys"]) > 1 and old.notes["keys"][-1] not in known:
                 old = capture.state()
-        replaces = bool(old.keys & known)
-        if not is_fresh and (problem := obstacle(repository, replaces)):
+        condition = None if is_fresh else Condition(repository)
+        if condition and (problem := condition.obstacle(old.keys & known)):
             raise Failure(f"{shown(repository.top)} has changed: {problem}")
         branch = branch_for(repository, new.notes["branch"], new.head, branch)
         before = reference(new.commit, f"before-{old.commit[:16]}")
         repository.git("update-ref", before, old.commit)
-        counts = repository.counts()
-        mark = {"work": new.commit, "before": old.commit, "branch": branch, "source": source, "reference": before,
-                "isFresh": is_fresh, "isClean": not counts["staged"] and not counts["changed"]}
+        tip = repository.commit(f"refs/heads/{branch}") if branch else None
+        mark = {"tip": tip, "work": new.commit, "before": old.commit, "branch": branch, "source": source, "reference": before,
+                "isFresh": is_fresh, "isClean": bool(condition and condition.is_clean),
+                "hasHidden": bool(condition and condition.has_hidden)}
         return Application(repository, old, new, mark).run(is_new=True)
 
 
@@ -77,7 +75,7 @@ class Lock:
 class Application:
     def __init__(self, repository, old, new, mark):
         self.repository, self.files, self.old, self.new, self.mark = repository, repository.files, old, new, mark
-        self._lock, self._part = repository.path("index.lock"), f".handoff-{new.commit[:16]}".encode()
+        self._lock = repository.path("index.lock")
         self._token = f"handoff {new.commit}"
         self._links = set(map(os.fsencode, new.notes["lfs"])) | set(map(os.fsencode, old.notes["lfs"]))
         self._plan = self._difference(old.work)
@@ -90,7 +88,6 @@ class Application:
             raise Failure("the other device sent an invalid description: a file is missing")
         names = {name for path, row in self._plan.items() if path in self._links for _, name in row if name}
         self._pointers = pointers(repository, names)
-        self.unfetched = set()
 
     def run(self, is_new):
         if is_new:
@@ -98,14 +95,16 @@ class Application:
         try:
             self._take_lock()
             self._check(is_new)
+            index = self._new_index()
         except BaseException:
             if is_new:
                 self.leave()
             raise
         self.files.forget()
+        writer = Writer(self.repository, self.new, self._plan, self._seen, self._pointers)
         try:
-            self._write()
-            self._replace_index()
+            writer.write()
+            self._replace_index(index)
             self._move_head()
         except (Failure, OSError) as failure:
             self._drop_lock()
@@ -118,7 +117,7 @@ class Application:
         os.unlink(self.repository.path(MARK))
         report = {"path": self.repository.top, "branch": self.mark["branch"], "head": self.new.head,
                   "work": reference(self.new.commit, "work"), "before": self._forget_clean(),
-                  "changed": len(self._plan), "pointers": len(self.unfetched), "different": different,
+                  "changed": len(self._plan), "pointers": len(writer.unfetched), "different": different,
                   "hooks": self._hooks(), "submodules": sum(GITLINK in (each[0] for each in row) for row in self._plan.values())}
         expire(self.repository)
         return report
@@ -202,7 +201,7 @@ class Application:
         found = {os.path.relpath(os.path.join(folder, name), os.fsencode(self.repository.top))
                  for folder, folders, names in os.walk(top)
                  for name in names + [each for each in folders if os.path.islink(os.path.join(folder, each))]}
-        return {each for each in found if each not in removed and os.path.basename(each) != self._part}
+        return {each for each in found if each not in removed and os.path.basename(each) != part_name(self.new)}
 
     def _above(self, path, removed):
         """Returns the file or link that has the place of a folder of a path, unless it is removed."""
@@ -223,113 +222,26 @@ class Application:
             os.fsync(file.fileno())
         os.rename(path + ".new", path)
 
-    def _write(self):
-        for path, (before, after) in self._plan.items():
-            if before[0] and not after[0]:
-                self._remove(path, before)
-        self.files.forget()
-        with subprocess.Popen(["git", "-C", self.repository.top, "cat-file", "--batch"], stdin=subprocess.PIPE,
-                              stdout=subprocess.PIPE, env=environment()) as blobs:
-            for path, (before, after) in self._plan.items():
-                if after[0]:
-                    self._put(path, before, after, blobs)
-            blobs.stdin.close()
-        self.files.forget()
-
-    def _same(self, path):
-        """Checks that a path was not changed since it was checked."""
-        now, then = self.files.status(path), self._seen[path]
-        fields = [each and (each.st_ino, each.st_mode, each.st_size, each.st_mtime_ns) for each in (now, then)]
-        if fields[0] != fields[1] and not (now and stat.S_ISDIR(now.st_mode)) and not (then and stat.S_ISDIR(then.st_mode)):
-            raise Failure(f"{shown(path)} was changed meanwhile; the work is kept in {reference(self.new.commit, 'work')}")
-        return now
-
-    def _remove(self, path, before):
-        status = self._same(path)
-        if status is None or before[0] == GITLINK or stat.S_ISDIR(status.st_mode):
-            return  # A submodule stays, as with git checkout.
-        folder, name = self.files.parent(path)
-        os.unlink(name, dir_fd=folder)
-        self.files.forget()
-        while b"/" in path:
-            path = path.rpartition(b"/")[0]
-            try:
-                folder, name = self.files.parent(path)
-                os.rmdir(name, dir_fd=folder)
-            except OSError:
-                break
-
-    def _put(self, path, before, after, blobs):
-        status = self._same(path)
-        mode, object_name = after
-        if status and stat.S_ISDIR(status.st_mode):
-            if mode == GITLINK:
-                return
-            self._remove_empty(path)
-            status = None
-        folder, name = self.files.parent(path, create=True)
-        if mode == GITLINK:
-            return os.mkdir(name, dir_fd=folder)
-        try:
-            os.unlink(self._part, dir_fd=folder)
-        except FileNotFoundError:
-            pass
-        blobs.stdin.write(object_name.encode() + b"\n")
-        blobs.stdin.flush()
-        length = int(blobs.stdout.readline().split()[2])
-        if mode == LINK:
-            os.symlink(blobs.stdout.read(length), self._part, dir_fd=folder)
-        else:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            descriptor = os.open(self._part, flags, 0o777 if mode == PROGRAM else 0o666, dir_fd=folder)
-            with open(descriptor, "wb") as file:
-                self._content(path, object_name, length, blobs.stdout, file)
-        blobs.stdout.read(1)
-        if status:
-            os.rename(self._part, name, src_dir_fd=folder, dst_dir_fd=folder)
-        elif LIBC.renameat2(folder, self._part, folder, name, NO_REPLACE):
-            number = ctypes.get_errno()
-            os.unlink(self._part, dir_fd=folder)
-            raise Failure(f"{shown(path)} cannot be created: {os.strerror(number)}; the work is kept in "
-                          + reference(self.new.commit, "work"))
-
-    def _content(self, path, name, length, source, file):
-        """Writes a blob, or the LFS object that it refers to if the other device had that in its working tree."""
-        large = self._pointers.get(name) if path in self._links and os.fsdecode(path) in self.new.notes["lfs"] else None
-        place = large and self.repository.lfs(large[0])
-        if large and os.path.isfile(place) and os.path.getsize(place) == large[1]:
-            source.read(length)
-            with open(place, "rb") as data:
-                shutil.copyfileobj(data, file, CHUNK)
-            return
-        if large:
-            self.unfetched.add(path)
-        while length:
-            piece = source.read(min(length, CHUNK))
-            file.write(piece)
-            length -= len(piece)
-
-    def _remove_empty(self, path):
-        self.files.forget()
-        for folder, _, _ in os.walk(os.path.join(os.fsencode(self.repository.top), path), topdown=False):
-            os.rmdir(folder)
-
-    def _replace_index(self):
-        repository, path = self.repository, self.repository.path("index")
+    def _new_index(self):
+        """Creates the index of the new state, with the known times of unchanged files. Returns its path."""
+        path = self.repository.path("index")
         copy = path + ".handoff"
         for stale in (copy, copy + ".lock"):
             if os.path.exists(stale):
                 os.unlink(stale)
-        more = {"GIT_INDEX_FILE": copy}
         if os.path.exists(path):
             shutil.copyfile(path, copy)
-        repository.git("read-tree", "-i", "-m", self.new.index, **more)
+        self.repository.git("read-tree", "-i", "-m", self.new.index, GIT_INDEX_FILE=copy)
+        return copy
+
+    def _replace_index(self, copy):
+        repository, more = self.repository, {"GIT_INDEX_FILE": copy}
         if added := self.new.notes["added"]:
             repository.git("add", "--force", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul",
                            input=b"\0".join(map(os.fsencode, added)), **more)
         repository.git("update-index", "-q", "--refresh", check=False, **more)
         os.rename(copy, self._lock)
-        os.rename(self._lock, path)
+        os.rename(self._lock, repository.path("index"))
 
     def _move_head(self):
         repository, head, branch = self.repository, self.new.head, self.mark["branch"]
@@ -338,14 +250,14 @@ class Application:
             repository.git("update-ref", "--no-deref", *words, "HEAD", head)
             return
         name = f"refs/heads/{branch}"
-        if branch_for(repository, branch, head, branch):
-            repository.git("update-ref", *words, name, head, repository.commit(name) or "0" * len(head))
+        if repository.commit(name) != head:
+            repository.git("update-ref", *words, name, head, self.mark["tip"] or "0" * len(head))
+        if repository.branch != branch:
             repository.git("symbolic-ref", *words, "HEAD", name)
 
     def _forget_clean(self):
         """Deletes the reference to the replaced state if that had no uncommitted work. Returns it otherwise."""
-        flags = {row[:1] for row in self.repository.git("ls-files", "-v", "-z").split(b"\0")}
-        is_clean = self.mark["isClean"] and not any(flag.islower() for flag in flags)
+        is_clean = self.mark["isClean"] and not self.mark["hasHidden"]
         if is_clean or self.mark["isFresh"] or self.old.keys & self.new.keys:
             self.repository.git("update-ref", "-d", self.mark["reference"])
             return None
@@ -356,7 +268,7 @@ class Application:
         the state now."""
         try:
             with Capture(self.repository, stored=True) as capture:
-                now = capture.state(self.new.notes["untracked"])
+                now = capture.state(self.new.notes["untracked"], is_stored=False)
         except Failure as failure:
             return [str(failure)], set()
         index = [] if now.index == self.new.index else ["the index"]
@@ -367,7 +279,11 @@ class Application:
         return index + [shown(path) for path in paths], now.keys
 
     def _hooks(self):
-        """Returns the written files that Git runs as hooks, because the checkout is configured so."""
-        top, folder = self.repository.top, self.repository.hooks()
+        """Returns the written files that Git may run: hooks, if the checkout has a folder for them, and the configurations of
+        repositories among the files."""
+        top, folder = self.repository.top, os.path.expanduser(self.repository.settings.get("core.hookspath", ""))
         prefix = os.path.relpath(os.path.join(top, folder), top) if folder else ".."
-        return [shown(path) for path, row in self._plan.items() if row[1][0] and shown(path).startswith(prefix + "/")]
+        written = [path for path, row in self._plan.items() if row[1][0]]
+        heads = {os.path.dirname(path) for path in written if os.path.basename(path) == b"HEAD"}
+        return [shown(path) for path in written if os.fsdecode(path).startswith(prefix + "/") or
+                os.path.basename(path) == b"config" and os.path.dirname(path) in heads]

@@ -15,6 +15,8 @@ from .repository import (FILE, GITLINK, LINK, Failure, alternate, blob, environm
                          why)
 
 VERSION = 1
+# In the folder of Git: the continuation that is being applied, and the keys of those that were.
+MARK, BASES = "handoff-continue", "handoff-bases"
 # More is rarely work: an unignored folder of packages or results.
 MAX_UNTRACKED, MAX_UNTRACKED_BYTES = 10_000, 1 << 30
 MAX_KEYS = 64
@@ -68,9 +70,9 @@ class Capture:
                 os.unlink(self._index)
         return self.line("write-tree")
 
-    def state(self, untracked=False, is_offered=False):
+    def state(self, untracked=False, is_offered=False, is_stored=True):
         """Returns the state now. With `untracked`, the working tree includes untracked files, except ignored ones. A state
-        that is offered must be complete without the work in submodules."""
+        that is offered must be complete without the work in submodules. One that is not stored has no commit."""
         repository = self.repository
         if problems := repository.problems():
             raise Failure(f"{shown(repository.top)}: {problems[0]}; finish or abort it first")
@@ -97,9 +99,9 @@ class Capture:
             "keys": [f"{head} {index} {tree} {mark if added else ''}".strip() for tree in trees], "added": json.loads(mark)[0],
             "bases": bases(repository), "lfs": sorted(map(os.fsdecode, is_clean)), "files": len(others),
         }
-        return self.store(head, index, trees[-1], notes)
+        return self._store(head, index, trees[-1], notes) if is_stored else State(None, head, index, trees[-1], notes)
 
-    def store(self, head, index, work, notes):
+    def _store(self, head, index, work, notes):
         parent = ["-p", head] if head else []
         date = f"@{notes['time']} +0000"
         dates = {"GIT_AUTHOR_DATE": date, "GIT_COMMITTER_DATE": date, **WHO}
@@ -109,7 +111,7 @@ class Capture:
 
     def _intended(self, entries, index):
         """Returns the paths of `git add --intent-to-add`, which are in the index and not in its tree."""
-        empty = self.line("hash-object", "--stdin", input=b"")
+        empty = self.repository.hash(b"blob 0\0").hexdigest()
         paths = {path for _, _, name, _, path in entries if name == empty}
         if not paths:
             return set()
@@ -140,7 +142,8 @@ class Capture:
                 differing[path] = kind, name, status
             elif kind != mode:
                 change[path] = kind, name
-        references = pointers(repository, {name for _, name, _ in differing.values()}, **self.variables)
+        names = {name for _, name, _ in differing.values()} if repository.has_lfs() else ()
+        references = pointers(repository, names, **self.variables)
         is_clean = set()
         for path, (kind, name, status) in differing.items():
             oid, size = references.get(name, (None, None))
@@ -194,7 +197,7 @@ class Capture:
         """Returns a file with the objects of the state that a device with these commits lacks, and the commit of the LFS
         objects, or None."""
         repository = self.repository
-        if repository.line("config", "--get-regexp", r"^remote\..*\.promisor$|^extensions\.partialclone$"):
+        if any(name.endswith(".promisor") or name == "extensions.partialclone" for name in repository.settings):
             raise Failure(f"{shown(repository.top)} is a partial clone, whose missing objects cannot be sent")
         known = self.git("cat-file", "--batch-check=%(objectname) %(objecttype)",
                          input="".join(f"{each}^{{commit}}\n" for each in have).encode()).decode().splitlines()
@@ -212,7 +215,7 @@ class Capture:
     def _large(self, revisions):
         """Returns a commit of the LFS objects of the pointers among these objects, which no remote may have yet."""
         repository = self.repository
-        if not os.path.isdir(os.path.dirname(repository.lfs("-"))) and not os.path.isdir(os.path.join(repository.common, "lfs")):
+        if not repository.has_lfs():
             return None
         objects = {row[:row.find(b" ")].decode() if b" " in row else row.decode()
                    for row in self.git("rev-list", "--objects", "--stdin", input=revisions).splitlines()}
@@ -232,7 +235,7 @@ class Capture:
 def bases(repository):
     """Returns the keys of the states that were continued here: the work here contains them."""
     try:
-        with open(repository.path("handoff-bases")) as file:
+        with open(repository.path(BASES)) as file:
             return [each for each in json.load(file) if isinstance(each, str)][-MAX_KEYS:]
     except (OSError, ValueError):
         return []

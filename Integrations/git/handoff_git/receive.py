@@ -1,4 +1,4 @@
-"""Receives the objects of a state, and chooses the place and the branch for it."""
+"""Receives the objects of a state."""
 import hashlib
 import json
 import os
@@ -8,46 +8,16 @@ import subprocess
 import tempfile
 import time
 
-from .capture import load
-from .repository import CHUNK, Failure, Repository, alternate, environment, is_id, run, shown, visible, why
+from .capture import MARK, load
+from .repository import CHUNK, Failure, alternate, environment, is_id, run, visible, why
 
 REFERENCES = "refs/handoff/"
 # Days after which the references to continued states are deleted.
 KEPT_DAYS = 30
 MAX_LINE = 1 << 20
+# Seconds without a byte after which a stream is closed.
+STREAM_TIMEOUT = 120
 MAX_HAVE, MAX_TIPS = 512, 512
-MAX_NAME = 200
-ADDRESS = re.compile(r"(https?|ssh|git)://((?P<user>[A-Za-z0-9._~-]+)@)?[A-Za-z0-9\[][A-Za-z0-9._:\]-]*/[^\s?#\\]+")
-SHORT = re.compile(r"([A-Za-z0-9._~-]+@)?[A-Za-z0-9][A-Za-z0-9._-]*:(?!/?/)[^\s?#\\:]+")
-
-
-def address(text):
-    """Returns the address of a remote without a password. None: it is a path, a command, or an unknown form."""
-    if not isinstance(text, str) or len(text) > 1000 or not text.isascii() or not text.isprintable():
-        return None
-    scheme, separator, rest = text.partition("://")
-    if separator:
-        user, at, host = rest.split("/", 1)[0].rpartition("@")
-        keeps = at and scheme in ("ssh", "git") and not user.startswith("-")
-        text = f"{scheme}://" + (user.split(":")[0] + "@" if keeps else "") + rest[len(user) + len(at):]
-    if not (ADDRESS if separator else SHORT).fullmatch(text) or "::" in text.split("/", 1)[0].replace("[::", ""):
-        return None
-    return text
-
-
-def identity(text):
-    """Returns the host and path of a remote, which identify the repository in the URLs of documents; None if it has none."""
-    text = address(text)
-    if not text:
-        return None
-    scheme, separator, rest = text.partition("://")
-    place, path = rest.split("/", 1) if separator else text.split(":", 1)
-    host = place.rpartition("@")[2].lower()
-    port = {"https": ":443", "http": ":80", "ssh": ":22", "git": ":9418"}.get(scheme if separator else "")
-    path = "/".join(each for each in path.split("/") if each)
-    while path.endswith(".git"):
-        path = path[:-4]
-    return f"{host.removesuffix(port or ':')}/{path}"
 
 
 def has(repository):
@@ -203,77 +173,6 @@ def keep_large(repository, commit):
             os.unlink(part)
 
 
-# ---- Place and branch ----------------------------------------------------------------------------------------------------
-
-
-def obstacle(repository, keys):
-    """Returns why the state of this working tree cannot be replaced, or None. `keys`: states that the work contains."""
-    if problems := repository.problems():
-        return problems[0]
-    flags = {row[:1] for row in repository.git("ls-files", "-v", "-z").split(b"\0")}
-    if b"S" in flags or b"s" in flags:
-        return "it is a sparse checkout"
-    counts = repository.counts()
-    if (counts["staged"] or counts["changed"]) and not keys:
-        return f"it has uncommitted work ({counts['staged']} staged, {counts['changed']} changed)"
-    return None
-
-
-def branch_for(repository, wanted, head, chosen=None):
-    """Returns the branch that gets the head: the same one if that loses no commit, otherwise a new one. None: detached."""
-    name = chosen or wanted
-    if name is None:
-        return None
-    is_short = len(name.encode("utf-8", "surrogatepass")) <= MAX_NAME
-    if not is_short or name.startswith("-") or name == "HEAD" or "\0" in name or run("check-ref-format", f"refs/heads/{name}").returncode:
-        raise Failure(f"{visible(name)} is not a valid name of a branch")
-    if _is_usable(repository, name, head):
-        return name
-    if chosen:
-        raise Failure(f"the branch {visible(name)} exists with other commits, or is checked out elsewhere: choose another name")
-    names = (f"handoff/{name}" + (f"-{number}" if number > 1 else "") for number in range(1, 1000))
-    return next(each for each in names if _is_usable(repository, each, head))
-
-
-def _is_usable(repository, name, head):
-    reference = f"refs/heads/{name}"
-    rows = repository.git("worktree", "list", "--porcelain", "-z").decode("utf-8", "surrogateescape").split("\0\0")
-    others = [row for row in rows if f"\0branch {reference}" in row and not row.startswith(f"worktree {repository.top}\0")]
-    if others:
-        return False
-    if tip := repository.commit(reference):
-        return tip == head or repository.succeeds("merge-base", "--is-ancestor", tip, head)
-    parts = name.split("/")
-    above = any(repository.commit("refs/heads/" + "/".join(parts[:count])) for count in range(1, len(parts)))
-    return not above and not repository.git("for-each-ref", "--count=1", f"{reference}/")
-
-
-def worktree(repository, folder, head):
-    """Adds a working tree without files. Returns it."""
-    if os.path.lexists(folder):
-        raise Failure(f"{shown(folder)} exists")
-    repository.git("worktree", "add", "--no-checkout", "--detach", "--", folder, head)
-    made = Repository(folder)
-    if made.setting("extensions.worktreeConfig") == "true":
-        made.git("config", "--worktree", "core.sparseCheckout", "false")
-    return made
-
-
-def clone(folder, remotes, object_format):
-    """Creates a repository without commits, with the remotes that the other device has. Returns it."""
-    if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
-        raise Failure(f"{shown(folder)} exists and is not an empty folder")
-    done = run("init", "--quiet", "--template=", f"--object-format={'sha256' if object_format == 'sha256' else 'sha1'}",
-               "--initial-branch=main", "--", folder)
-    if done.returncode:
-        raise Failure(f"git init failed: {why(done)}")
-    made = Repository(folder)
-    for name, url in remotes.items():
-        made.git("config", f"remote.{name}.url", url)
-        made.git("config", f"remote.{name}.fetch", f"+refs/heads/*:refs/remotes/{name}/*")
-    return made
-
-
 def kept(repository):
     """Returns the references to continued and replaced states: name, commit and time of each."""
     rows = repository.git("for-each-ref", "--format=%(refname) %(objectname) %(creatordate:unix)", REFERENCES).decode()
@@ -284,5 +183,5 @@ def expire(repository):
     """Deletes the references to states of a month ago, except those that an interrupted continuation needs."""
     limit = time.time() - KEPT_DAYS * 86400
     for name, commit, moment in kept(repository):
-        if moment < limit and not os.path.exists(repository.path("handoff-continue")):
+        if moment < limit and not os.path.exists(repository.path(MARK)):
             repository.git("update-ref", "-d", name, commit)

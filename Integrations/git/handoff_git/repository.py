@@ -49,29 +49,28 @@ class Repository:
 
     def __init__(self, path):
         self._path, self._off = path, {}
-        self._off = self._filters_off()
-        found = self.git("rev-parse", "--is-inside-work-tree", "--is-bare-repository", check=False).split()
-        if found[:1] != [b"true"]:
-            if found[1:] == [b"true"]:
-                raise Failure(f"{shown(path)} has no working tree")
-            raise Failure(self._why or f"{shown(path)} is not a Git checkout")
-        self.top, self._path = (os.fsdecode(self.git("rev-parse", "--show-toplevel")[:-1]),) * 2
-        self.folder, self.common = (os.fsdecode(self.git("rev-parse", "--path-format=absolute", each)[:-1])
-                                    for each in ("--git-dir", "--git-common-dir"))
-        self.objects = os.path.join(self.common, "objects")
-        self.format = self.line("rev-parse", "--show-object-format")
+        done = run("-C", path, "rev-parse", "--is-inside-work-tree", "--is-bare-repository", "--show-object-format",
+                   "--path-format=absolute", "--show-toplevel", "--git-dir", "--git-common-dir")
+        found = os.fsdecode(done.stdout).split("\n")[:-1]
+        if found[:2] == ["false", "true"]:
+            raise Failure(f"{shown(path)} has no working tree")
+        if found[:1] != ["true"] or len(found) != 6:
+            raise Failure(why(done) or f"{shown(path)} is not a Git checkout")
+        self.format, self.top, self.folder, self.common = found[2:]
+        self._path, self.objects = self.top, os.path.join(self.common, "objects")
         self.hash = hashlib.sha256 if self.format == "sha256" else hashlib.sha1
-        self.has_modes = self.setting("core.fileMode") != "false"
+        self.settings = self._read_settings()
+        names = {name.rpartition(".")[0] for name in self.settings if name.startswith("filter.")}
+        self._off = {f"{name}.{key}": "false" if key == "required" else ""
+                     for name in names for key in ("clean", "smudge", "process", "required")}
+        self.has_modes = self.settings.get("core.filemode") != "false"
         self.files = Files(self.top)
-
-    _why = ""
 
     def git(self, *words, input=None, check=True, has_filters=False, **variables):
         """Runs a command of Git. Returns its output. Filters do not run, which Git may start when it writes an index."""
         done = run("-C", self._path, *words, input=input, settings={} if has_filters else self._off, **variables)
-        self._why = why(done)
         if check and done.returncode:
-            raise Failure(f"git {words[0]} failed: {self._why}")
+            raise Failure(f"git {words[0]} failed: {why(done)}")
         return done.stdout if not done.returncode or not check else b""
 
     def succeeds(self, *words, **more):
@@ -82,18 +81,15 @@ class Repository:
         done = run("-C", self._path, *words, **more)
         return os.fsdecode(done.stdout).rstrip("\n") if done.returncode == 0 else ""
 
-    def setting(self, name):
-        return self.line("config", "--get", name)
-
     def commit(self, name):
         return self.line("rev-parse", "--quiet", "--verify", "--end-of-options", name + "^{commit}")
 
-    def hooks(self):
-        """Returns the user's folder of hooks, which the settings of this program hide."""
+    def _read_settings(self):
+        """Returns the user's settings, without those of this program. Of several values, the last one."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
-        words = ["git", "-C", self.top, "config", "--path", "--get", "core.hooksPath"]
-        done = subprocess.run(words, env=kept, capture_output=True)
-        return os.fsdecode(done.stdout).rstrip("\n")
+        done = subprocess.run(["git", "-C", self.top, "config", "-z", "--list"], env=kept, capture_output=True)
+        rows = [os.fsdecode(row).partition("\n") for row in done.stdout.split(b"\0")[:-1]]
+        return {name: value if separator else "true" for name, separator, value in rows}
 
     @property
     def branch(self):
@@ -105,14 +101,16 @@ class Repository:
         return os.path.join(self.folder, name)
 
     def lfs(self, oid=""):
-        folder = self.setting("lfs.storage") or "lfs"
+        folder = self.settings.get("lfs.storage") or "lfs"
         return os.path.join(self.common, folder, "objects", oid[:2], oid[2:4], oid)
+
+    def has_lfs(self):
+        return "lfs.storage" in self.settings or os.path.isdir(os.path.join(self.common, "lfs"))
 
     def remotes(self):
         """Returns the addresses of the remotes by their names."""
-        rows = self.git("config", "-z", "--get-regexp", r"^remote\..*\.url$", check=False).split(b"\0")
-        pairs = [os.fsdecode(row).split("\n", 1) for row in rows if b"\n" in row]
-        return {key[len("remote."):-len(".url")]: url for key, url in reversed(pairs)}
+        return {name[len("remote."):-len(".url")]: url for name, url in self.settings.items()
+                if name.startswith("remote.") and name.endswith(".url")}
 
     def problems(self):
         """Returns the reasons why the working tree has no state that could be offered or replaced."""
@@ -128,13 +126,6 @@ class Repository:
         untracked = marks.count(b"??")
         staged = sum(mark[:1] not in b" ?!" for mark in marks)
         return {"staged": staged, "changed": sum(mark[1:] not in b" ?!" for mark in marks), "untracked": untracked}
-
-    def _filters_off(self):
-        """Returns settings that switch off the user's filters, which incoming attributes could select."""
-        rows = self.git("config", "-z", "--name-only", "--get-regexp", r"^filter\.", check=False).split(b"\0")
-        names = {os.fsdecode(row).rpartition(".")[0] for row in rows if row}
-        return {f"{name}.{key}": "false" if key == "required" else ""
-                for name in names for key in ("clean", "smudge", "process", "required")}
 
 
 def environment(settings=(), **more):
