@@ -188,6 +188,12 @@ def change(checkout, chance):
         if is_file and os.path.isfile(path):
             checkout.write(name, checkout.read(name).replace(b"\n", b"\r\n", 1))
 
+    def same_size():
+        if is_file and os.path.isfile(path) and (content := checkout.read(name)):
+            moment = os.stat(path).st_mtime_ns
+            checkout.write(name, b"!" + content[1:])
+            os.utime(path, ns=(moment, moment))
+
     def quietly(*words):
         return lambda: checkout.git(*words, check=False)
 
@@ -199,7 +205,7 @@ def change(checkout, chance):
         edit, edit, edit, lambda: (edit(), checkout.git("add", "--", name, check=False)),
         lambda: (edit(), checkout.git("add", "--", name, check=False), edit()), remove, quietly("rm", "-q", "-f", "--", name),
         quietly("rm", "-q", "--cached", "--", name), quietly("mv", "--", name, fresh), swap_for_folder, swap_for_link,
-        folder_to_file,
+        folder_to_file, same_size, same_size,
         lambda: (swap_for_folder(), checkout.git("add", "-A", check=False)), one_line_end, flagged,
         lambda: os.path.lexists(path) and not os.path.islink(path) and os.chmod(path, 0o755),
         quietly("update-index", "--chmod=+x", "--", name), lambda: checkout.write(fresh, text),

@@ -60,6 +60,24 @@ def awaited(device, id):
     watch.process.kill()
 
 
+def answered(device, answer, *words):
+    """Runs the program on a terminal. Returns what that shows."""
+    main_side, other_side = os.openpty()
+    environment = {**device.environment, "TERM": "dumb"}
+    with subprocess.Popen([PROGRAM, *words], env=environment, cwd=device.daemon.folder, stdin=other_side, stdout=other_side,
+                          stderr=other_side, start_new_session=True):
+        os.close(other_side)
+        os.write(main_side, answer)
+        shown = b""
+        try:
+            while piece := os.read(main_side, 4096):
+                shown += piece
+        except OSError:
+            pass  # The program has exited.
+    os.close(main_side)
+    return shown.decode()
+
+
 @test("work continues in the checkout with the same remote, is edited there, and continues back")
 def there_and_back(stage):
     desk, laptop = two(stage)
@@ -85,6 +103,8 @@ def there_and_back(stage):
     text = laptop.program("continue", as_json=False)
     expect("letters: main, from desk" in text and "1 staged, 1 changed, 1 untracked" in text, text)
     expect(f"continued in {laptop.checkout.place}, branch main\n" == text[-len(laptop.checkout.place) - 27:], text)
+    text = answered(laptop, b"n\n", "continue")
+    expect("Continue? [Y/n] " in text and text.endswith("nothing was changed\r\n"), f"not asked: {text!r}")
     # Later work of the same device: that here is unchanged, so it is replaced, and kept.
     desk.checkout.write("c", b"second\n")
     done = laptop.program("continue")[1]
@@ -111,6 +131,11 @@ def there_and_back(stage):
     expect(desk.checkout.read("a") == b"on the desk\n", "the work of this device was changed")
     with open(os.path.join(done["path"], "a"), "rb") as file:
         expect(file.read() == b"on the laptop\n", "other work in the new working tree")
+    # Later work continues there, too.
+    laptop.checkout.write("a", b"later on the laptop\n")
+    card, again = desk.program("continue")
+    expect(again["path"] == done["path"] and again["branch"] == done["branch"] and card["place"] == "here", f"{card} {again}")
+    expect(desk.checkout.read("a") == b"on the desk\n", "the work of this device was changed")
     # A checkout that cannot be offered any more.
     laptop.checkout.git("checkout", "-qf", "other")
     laptop.checkout.write("a", b"other\n")

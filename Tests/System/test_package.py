@@ -38,7 +38,7 @@ def round_trip(stage):
     for path in found:
         if os.path.islink(os.path.join(image, path)):
             leads = os.path.realpath(os.path.join(image, path))
-            target = {"handoff.py": "usr/lib/python3/dist-packages/handoff.py",
+            target = {"handoff-git": "usr/lib/handoff/handoff-git", "handoff.py": "usr/lib/python3/dist-packages/handoff.py",
                       "handoff_send.py": "usr/share/handoff-settings/handoff_send.py"}.get(os.path.basename(path), "usr/share/webext/handoff")
             expect(leads == os.path.realpath(os.path.join(image, target)), f"{path} links to {leads}")
             continue

@@ -106,8 +106,10 @@ class Application:
             writer.write()
             self._replace_index(index)
             self._move_head()
-        except (Failure, OSError) as failure:
+        except BaseException as failure:
             self._drop_lock()
+            if not isinstance(failure, (Failure, OSError)):
+                raise
             raise Failure(f"{failure}. The continuation is incomplete: correct this, then run handoff-git resume in "
                           f"{shown(self.repository.top)}") from None
         different, keys = self._different()

@@ -119,23 +119,38 @@ class Place:
             raise Failure(f"the checkouts have different object formats ({visible(offered.format or '')}, {repository.format})")
         if not repository.commit(offered.head):
             self.notes.append("commits, which are sent with the work")
-        if self.kind == "here" and (problem := self._problem(offered)):
+        if self.kind == "here" and (problem := self._problem(repository, offered)):
             if options.branch:
                 raise Failure(f"{shown(repository.top)}: {problem}; use --worktree FOLDER")
+            self.reason, self.checkout = problem, repository.top
+            if earlier := self._earlier(offered):
+                self.repository, self.folder = earlier, earlier.top
+                return
             slug = re.sub(r"[^A-Za-z0-9._-]+", "-", offered.branch or offered.head[:8]).strip("-.") or "work"
             names = (f"{repository.top}-{slug}" + (f"-{number}" if number > 1 else "") for number in range(1, 1000))
-            self.kind, self.reason = "worktree", problem
+            self.kind = "worktree"
             self.folder = next(each for each in names if not os.path.lexists(each))
 
-    def _problem(self, offered):
+    def _earlier(self, offered):
+        """Returns a working tree in which earlier work was continued, and which has no other work since."""
+        for tree in worktrees(self.repository):
+            if tree != self.repository.top and os.path.isdir(tree):
+                found = Repository(tree)
+                if os.path.exists(found.path(capture.BASES)) and not self._problem(found, offered, is_earlier=True):
+                    return found
+        return None
+
+    @staticmethod
+    def _problem(repository, offered, is_earlier=False):
         """Returns why the work here cannot be replaced. It can if the offered work contains it, or if it is unchanged work of
         another device."""
-        repository, condition = self.repository, Condition(self.repository)
-        if condition.is_clean or condition.obstacle(True):
+        condition = Condition(repository)
+        if condition.obstacle(True) or condition.is_clean and not is_earlier:
             return condition.obstacle(())
         with capture.Capture(repository) as work:
             keys = work.state(True, is_stored=False).keys
-        return condition.obstacle(keys & {*(offered.bases or ()), *capture.bases(repository)})
+        contained = keys & {*(offered.bases or ()), *capture.bases(repository)}
+        return condition.obstacle(contained) or (None if contained else "it has other commits")
 
 
 def card(offered, place):
@@ -155,7 +170,7 @@ def card(offered, place):
         f"  continues {kinds[place.kind].format(shown(place.folder))}",
     ]
     if place.reason:
-        lines.append(f"  because   {shown(place.repository.top)}: {place.reason}")
+        lines.append(f"  because   {shown(place.checkout)}: {place.reason}")
     return fields, "\n".join(lines + [f"  missing   {each}" for each in place.notes])
 
 
@@ -195,15 +210,20 @@ def branch_for(repository, wanted, head, chosen=None):
 
 def _is_usable(repository, name, head):
     reference = f"refs/heads/{name}"
-    rows = repository.git("worktree", "list", "--porcelain", "-z").decode("utf-8", "surrogateescape").split("\0\0")
-    others = [row for row in rows if f"\0branch {reference}" in row and not row.startswith(f"worktree {repository.top}\0")]
-    if others:
+    if any(branch == reference and tree != repository.top for tree, branch in worktrees(repository).items()):
         return False
     if tip := repository.commit(reference):
         return tip == head or repository.succeeds("merge-base", "--is-ancestor", tip, head)
     parts = name.split("/")
     above = any(repository.commit("refs/heads/" + "/".join(parts[:count])) for count in range(1, len(parts)))
     return not above and not repository.git("for-each-ref", "--count=1", f"{reference}/")
+
+
+def worktrees(repository):
+    """Returns the branches (None: detached) of all working trees of a repository, by their paths."""
+    rows = os.fsdecode(repository.git("worktree", "list", "--porcelain", "-z")).split("\0\0")
+    parts = [dict(line.partition(" ")[::2] for line in row.split("\0") if line) for row in rows]
+    return {each["worktree"]: each.get("branch") for each in parts if each}
 
 
 def worktree(repository, folder, head):

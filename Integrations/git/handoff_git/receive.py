@@ -16,7 +16,7 @@ REFERENCES = "refs/handoff/"
 KEPT_DAYS = 30
 MAX_LINE = 1 << 20
 # Seconds without a byte after which a stream is closed.
-STREAM_TIMEOUT = 120
+STREAM_TIMEOUT = 600
 MAX_HAVE, MAX_TIPS = 512, 512
 
 
