@@ -306,7 +306,7 @@ class Pair:
             self.outcome = f"refused: {failure}"
             now = target.everything()
             expect(now == before, f"{about}: a refused transfer changed the target ({failure}): {difference(before, now)}")
-            reasons = ("would be overwritten", "intent-to-add", "gitattributesBlob")
+            reasons = ("would be overwritten", "gitattributesBlob")
             expect(any(text in str(failure) for text in reasons), f"{about}: {failure}")
             return "refused"
         finally:

@@ -195,7 +195,12 @@ def descriptions(stage):
                  "a\\b", EVIL, "x" * 5000, "/"):
         refused(Hostile(source, target, evil.state(work, branch=name)), "not a valid name", "git update-ref failed")
         refused(Hostile(source, target, evil.state(work), branch=name or "-"), "not a valid name", "git update-ref failed")
-    for notes in ({"added": ["../../x"]}, {"added": [".git/hooks/x"]}, {"added": ["/etc/passwd"]}, {"added": ["\ud800"]},
+    outside = surroundings(stage)
+    for path in ("../../x", ".git/hooks/x", "/etc/passwd", "a/../b", ".GIT/x", "x//y", "./x", "x/."):
+        refused(Hostile(source, target, evil.state(work, added=[f"100644 {path}"])), "is refused", "git add failed", "exists")
+    refused(Hostile(source, target, evil.state(work, added=["120000 b", "100644 b/x"])), "invalid description")
+    expect(surroundings(stage) == outside, "files outside of the checkout were changed")
+    for notes in ({"added": ["../../x"]}, {"added": ["777 x"]}, {"added": ["100644 \0"]}, {"added": ["100644 \ud800"]},
                   {"added": 3}, {"lfs": None}, {"keys": [1]}, {"branch": 3}, {"version": 2}, {"time": "x"}, {"bases": {}},
                   {"raw": b"[" * 100_000}, {"raw": b"\xff"}, {"raw": b""}, {"raw": b"[]"}):
         refused(Hostile(source, target, evil.state(work, **notes)), "invalid description")

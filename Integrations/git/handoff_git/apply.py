@@ -10,11 +10,12 @@ import json
 import os
 import shutil
 import stat
+import tempfile
 
 from .capture import BASES, MARK, Capture, bases, load
 from .placing import Condition, branch_for
 from .receive import expire, reference
-from .repository import GITLINK, LINK, Failure, blob, listed, mode_of, pointers, shown
+from .repository import GITLINK, LINK, PROGRAM, Failure, Files, blob, listed, mode_of, pointers, shown
 from .writing import Writer, part_name
 
 
@@ -83,9 +84,6 @@ class Application:
             # A file that Git regards as unchanged here, and that the work does not change, keeps its form, such as its line ends.
             changed = self._difference(old.index)
             self._plan = {path: row for path, row in self._plan.items() if path in changed}
-        files = repository.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", new.work).split(b"\0")
-        if not set(map(os.fsencode, new.notes["added"])) <= set(files):
-            raise Failure("the other device sent an invalid description: a file is missing")
         names = {name for path, row in self._plan.items() if path in self._links for _, name in row if name}
         self._pointers = pointers(repository, names)
 
@@ -126,6 +124,7 @@ class Application:
 
     def leave(self):
         """Ends the continuation without further changes."""
+        self._drop_copy()
         self._drop_lock()
         os.unlink(self.repository.path(MARK))
         return {"path": self.repository.top, "work": reference(self.new.commit, "work"), "before": self.mark["reference"]}
@@ -227,21 +226,45 @@ class Application:
     def _new_index(self):
         """Creates the index of the new state, with the known times of unchanged files. Returns its path."""
         path = self.repository.path("index")
-        copy = path + ".handoff"
-        for stale in (copy, copy + ".lock"):
-            if os.path.exists(stale):
-                os.unlink(stale)
+        copy = self._drop_copy()
         if os.path.exists(path):
             shutil.copyfile(path, copy)
         self.repository.git("read-tree", "-i", "-m", self.new.index, GIT_INDEX_FILE=copy)
+        if added := self.new.notes["added"]:
+            with tempfile.TemporaryDirectory(prefix="handoff-git-") as folder:
+                try:
+                    self._intend(added, folder, copy)
+                except OSError as error:
+                    raise Failure(f"the other device sent an invalid description: {error}") from None
         return copy
 
+    def _drop_copy(self):
+        copy = self.repository.path("index.handoff")
+        for stale in (copy, copy + ".lock"):
+            if os.path.exists(stale):
+                os.unlink(stale)
+        return copy
+
+    def _intend(self, added, folder, index):
+        """Marks paths as `git add --intent-to-add` does. Git reads their modes from files, which are empty ones here."""
+        files, paths = Files(folder), []
+        for mode, path in (each.split(" ", 1) for each in added):
+            path = os.fsencode(path)
+            if any(part in (b"", b".", b"..", b".git") for part in path.lower().split(b"/")):
+                raise Failure(f"the path {shown(path)} is refused")
+            place, name = files.parent(path, create=True)
+            if mode == LINK:
+                os.symlink(b"-", name, dir_fd=place)
+            else:
+                os.close(os.open(name, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o700 if mode == PROGRAM else 0o600, dir_fd=place))
+            paths.append(path)
+        files.forget(0)
+        self.repository.git("add", "--force", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul",
+                            input=b"\0".join(paths), GIT_INDEX_FILE=index, GIT_DIR=self.repository.folder, GIT_WORK_TREE=folder)
+
     def _replace_index(self, copy):
-        repository, more = self.repository, {"GIT_INDEX_FILE": copy}
-        if added := self.new.notes["added"]:
-            repository.git("add", "--force", "--intent-to-add", "--pathspec-from-file=-", "--pathspec-file-nul",
-                           input=b"\0".join(map(os.fsencode, added)), **more)
-        repository.git("update-index", "-q", "--refresh", check=False, **more)
+        repository = self.repository
+        repository.git("update-index", "-q", "--refresh", check=False, GIT_INDEX_FILE=copy)
         os.rename(copy, self._lock)
         os.rename(self._lock, repository.path("index"))
 

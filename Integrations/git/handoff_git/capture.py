@@ -6,12 +6,13 @@ commit of the index, as in a stash. Its message is a JSON object.
 import hashlib
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 import time
 
-from .repository import (FILE, GITLINK, LINK, Failure, alternate, blob, environment, is_id, listed, mode_of, pointers, run, shown,
+from .repository import (FILE, GITLINK, LINK, Failure, alternate, blob, environment, is_id, mode_of, pointers, run, shown,
                          why)
 
 VERSION = 1
@@ -93,10 +94,10 @@ class Capture:
         if others:
             self._update(others)
             trees.append(self.line("write-tree"))
-        mark = json.dumps([sorted(map(os.fsdecode, added))])
+        mark = json.dumps(added) if added else ""
         notes = {
             "version": VERSION, "branch": repository.branch, "time": int(time.time()), "untracked": untracked,
-            "keys": [f"{head} {index} {tree} {mark if added else ''}".strip() for tree in trees], "added": json.loads(mark)[0],
+            "keys": [f"{head} {index} {tree} {mark}".strip() for tree in trees], "added": added,
             "bases": bases(repository), "lfs": sorted(map(os.fsdecode, is_clean)), "files": len(others),
         }
         return self._store(head, index, trees[-1], notes) if is_stored else State(None, head, index, trees[-1], notes)
@@ -110,17 +111,13 @@ class Capture:
         return State(commit, head, index, work, notes)
 
     def _intended(self, entries, index):
-        """Returns the paths of `git add --intent-to-add`, which are in the index and not in its tree."""
+        """Returns the modes and paths of `git add --intent-to-add`, which are in the index and not in its tree."""
         empty = self.repository.hash(b"blob 0\0").hexdigest()
-        paths = {path for _, _, name, _, path in entries if name == empty}
+        paths = {path: mode for _, mode, name, _, path in entries if name == empty}
         if not paths:
-            return set()
-        added = paths - set(self.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", index).split(b"\0"))
-        found = {path: self.repository.files.status(path) for path in added}
-        missing = [path for path, status in found.items() if not status or not mode_of(status)]
-        if missing:
-            raise Failure(f"{listed(missing)}: marked by git add --intent-to-add, and missing; run git rm --cached for it")
-        return added
+            return []
+        known = set(self.git("ls-tree", "-r", "-z", "--name-only", "--full-tree", index).split(b"\0"))
+        return sorted(f"{mode} {os.fsdecode(path)}" for path, mode in paths.items() if path not in known)
 
     def _changed(self, entries):
         """Returns the new mode and blob of each tracked path whose bytes differ (None: removed), and the paths of LFS files
@@ -259,6 +256,8 @@ def load(repository, commit, **variables):
         is_valid = is_valid and isinstance(notes["branch"], (str, type(None))) and isinstance(notes["untracked"], bool)
         if not is_valid or notes["version"] != VERSION or not isinstance(notes["time"], int) or not is_id(work):
             raise ValueError("another version")
+        if not all(re.fullmatch(r"(100644|100755|120000) [^\0]+", each) for each in notes["added"]):
+            raise ValueError("modes")
         for path in notes["added"] + notes["lfs"]:
             os.fsencode(path)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
