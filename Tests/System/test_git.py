@@ -7,8 +7,10 @@ import os
 import random
 import shutil
 import signal
+import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 import checkouts
@@ -545,6 +547,44 @@ def killed(stage):
         carried(source, target)
         expect(not [name for name in target.files() if b".handoff" in name], f"{sorted(target.files())}")
     print(f"    {kills}")
+
+
+@test("if the sending program is killed, nothing changes, and the work continues later", limit=600)
+def killed_sender(stage):
+    chance, outcomes, span = random.Random(8), {"refused": 0, "done": 0}, 0.0
+    for number in range(60 if FULL_SAMPLES else 5):
+        source, target = pair(stage)
+        source.write("large", os.urandom(6_000_000))
+        source.git("add", "large")
+        here, there = socket.socketpair()
+        child = os.fork()
+        if child == 0:
+            try:
+                here.close()
+                os.environ.update(source.environment)
+                transfer = Transfer(program, source, target)
+                program.Publication(program.Repository(source.place), transfer.options, transfer)._serve(there, "laptop")
+            finally:
+                os._exit(0)
+        there.close()
+        killer = threading.Timer(chance.random() * span if number else 60, os.kill, (child, signal.SIGKILL))
+        before, begin = target.unchanged(), time.monotonic()
+        try:
+            with environment(target.environment), here:
+                killer.start()
+                state = program.receive.receive(program.Repository(target.place), program.Stream(here), False)
+                span = span or time.monotonic() - begin
+                expect(state.head == source.head, "another state")
+                outcomes["done"] += 1
+        except (program.Failure, OSError):
+            outcomes["refused"] += 1
+            expect(target.unchanged() == before, "the target was changed")
+            expect(not [each for each in os.listdir(target.path(".git/objects")) if each.startswith("tmp_")], "parts remain")
+        killer.cancel()
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        carried(source, target)
+    expect(outcomes["refused"] and outcomes["done"], f"{outcomes}")
 
 
 if __name__ == "__main__":

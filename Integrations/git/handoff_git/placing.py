@@ -28,7 +28,8 @@ def address(text):
 
 
 def identity(text):
-    """Returns the host and path of a remote, which identify the repository in the URLs of documents; None if it has none."""
+    """Returns the host and path of a remote, which identify the repository in the URLs of documents, as `handoffctl document`
+    does. None: it has none."""
     text = address(text)
     if not text:
         return None
@@ -36,10 +37,18 @@ def identity(text):
     place, path = rest.split("/", 1) if separator else text.split(":", 1)
     host = place.rpartition("@")[2].lower()
     port = {"https": ":443", "http": ":80", "ssh": ":22", "git": ":9418"}.get(scheme if separator else "")
-    path = "/".join(each for each in path.split("/") if each)
+    parts = [urllib.parse.unquote(each) for each in path.split("/") if each]
+    if not parts or any(each in (".", "..") or re.search(r"[@/:\x00-\x20\x7f]", each) for each in parts):
+        return None
+    path = "/".join(urllib.parse.quote(each, safe="") for each in parts)
     while path.endswith(".git"):
         path = path[:-4]
     return f"{host.removesuffix(port or ':')}/{path}"
+
+
+def document(repository):
+    """Returns the URL by which devices find their checkouts of a repository."""
+    return f"handoff-document:git/{urllib.parse.quote(repository, safe='')}/"
 
 
 def amount(number, word):
@@ -92,8 +101,7 @@ def checkout(offered, into):
         pass
     if not offered.repository:
         return None
-    url = f"handoff-document:git/{urllib.parse.quote(offered.repository, safe='')}/"
-    done = subprocess.run(["handoffctl", "document", url], stdin=subprocess.DEVNULL, capture_output=True)
+    done = subprocess.run(["handoffctl", "document", document(offered.repository)], stdin=subprocess.DEVNULL, capture_output=True)
     return Repository(os.fsdecode(done.stdout[:-1])) if done.returncode == 0 else None
 
 

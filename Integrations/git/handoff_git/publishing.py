@@ -5,7 +5,7 @@ import threading
 import time
 
 from . import capture
-from .placing import address, identity
+from .placing import address, document, identity
 from .receive import STREAM_TIMEOUT, Stream
 from .repository import Failure, Repository, is_id, visible
 
@@ -45,6 +45,8 @@ class Publication:
             "format": repository.format, **counts, "untrackedLeft": left, "time": int(time.time()),
             "problem": problems[0] if problems else None, "bases": capture.bases(repository)[-MAX_KEYS:],
         }
+        if info["repository"]:
+            info["checkout"] = {"$url": document(info["repository"])}  # By which the other device names a missing checkout.
         title = f"{self._name()}: {branch or head[:8]}".encode("utf-8", "replace")[:1000].decode("utf-8", "ignore")
         return {"title": title, "userInfo": {name: value for name, value in info.items() if value is not None}, "needsSave": True}
 

@@ -143,7 +143,7 @@ def run(*words, input=None, settings=(), **variables):
 
 
 def why(done):
-    lines = done.stderr.decode("utf-8", "replace").strip().splitlines()
+    lines = [line.strip() for line in done.stderr.decode("utf-8", "replace").splitlines() if line.strip()]
     return visible(" ".join(lines[:3]).removeprefix("fatal: "), 400)
 
 
