@@ -220,6 +220,8 @@ def _is_usable(repository, name, head):
     reference = f"refs/heads/{name}"
     if any(branch == reference and tree != repository.top for tree, branch in worktrees(repository).items()):
         return False
+    if reference in _unfinished(repository):
+        return False
     if tip := repository.commit(reference):
         return tip == head or repository.succeeds("merge-base", "--is-ancestor", tip, head)
     parts = name.split("/")
@@ -229,9 +231,24 @@ def _is_usable(repository, name, head):
 
 def worktrees(repository):
     """Returns the branches (None: detached) of all working trees of a repository, by their paths."""
-    rows = os.fsdecode(repository.git("worktree", "list", "--porcelain", "-z")).split("\0\0")
-    parts = [dict(line.partition(" ")[::2] for line in row.split("\0") if line) for row in rows]
+    rows = os.fsdecode(repository.git("worktree", "list", "--porcelain")).split("\n\n")
+    parts = [dict(line.partition(" ")[::2] for line in row.split("\n") if line) for row in rows]
     return {each["worktree"]: each.get("branch") for each in parts if each}
+
+
+def _unfinished(repository):
+    """Returns the branches that a rebase or bisection in any working tree will move or check out. The head is detached then."""
+    linked, found = os.path.join(repository.common, "worktrees"), set()
+    folders = [os.path.join(linked, each) for each in os.listdir(linked)] if os.path.isdir(linked) else []
+    for folder in [repository.common, *folders]:
+        for name in ("rebase-merge/head-name", "rebase-apply/head-name", "BISECT_START"):
+            try:
+                with open(os.path.join(folder, name), errors="surrogateescape") as file:
+                    text = file.read().strip()
+            except OSError:
+                continue
+            found.add(text if text.startswith("refs/") else f"refs/heads/{text}")
+    return found
 
 
 def worktree(repository, folder, head):
