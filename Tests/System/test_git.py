@@ -159,7 +159,7 @@ def there_and_back(stage):
     off.interrupt()
 
 
-@test("a device without a checkout gets a clone without the remote, and says which checkout is missing")
+@test("a device without a checkout gets a clone without the remote, and names the missing checkout")
 def cloned(stage):
     desk, laptop = two(stage)
     shutil.rmtree(laptop.checkout.place)

@@ -200,6 +200,11 @@ def descriptions(stage):
         refused(Hostile(source, target, evil.state(work, added=[f"100644 {path}"])), "is refused", "git add failed", "exists")
     refused(Hostile(source, target, evil.state(work, added=["120000 b", "100644 b/x"])), "invalid description")
     expect(surroundings(stage) == outside, "files outside of the checkout were changed")
+    for kind in ("worktree", "clone"):  # A new folder is removed again.
+        place = os.path.join(stage.folder, f"to-{kind}")
+        more = {kind: place, "into": None if kind == "clone" else target.place}
+        refused(Hostile(source, target, evil.state(work, branch="-x"), **more), "not a valid name")
+        expect(not os.path.exists(place) and target.git("worktree", "list").count(b"\n") == 1, f"a {kind} remains")
     for notes in ({"added": ["../../x"]}, {"added": ["777 x"]}, {"added": ["100644 \0"]}, {"added": ["100644 \ud800"]},
                   {"added": 3}, {"lfs": None}, {"keys": [1]}, {"branch": 3}, {"version": 2}, {"time": "x"}, {"bases": {}},
                   {"raw": b"[" * 100_000}, {"raw": b"\xff"}, {"raw": b""}, {"raw": b"[]"}):

@@ -19,7 +19,6 @@ from .repository import GITLINK, LINK, PROGRAM, Failure, Files, blob, listed, mo
 from .writing import Writer, part_name
 
 
-
 def apply(repository, new, branch, is_fresh=False, source=""):
     """Brings the working tree to the state. `is_fresh`: it has no files yet. Returns a report."""
     with Lock(repository):
@@ -74,6 +73,8 @@ class Lock:
 
 
 class Application:
+    """The steps from the old state to the new one. `mark` describes them, for the case of an interruption."""
+
     def __init__(self, repository, old, new, mark):
         self.repository, self.files, self.old, self.new, self.mark = repository, repository.files, old, new, mark
         self._lock = repository.path("index.lock")

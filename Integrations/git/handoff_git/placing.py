@@ -51,13 +51,9 @@ def document(repository):
     return f"handoff-document:git/{urllib.parse.quote(repository, safe='')}/"
 
 
-def amount(number, word):
-    return f"{number:,} {word}"
-
-
 def counted(work):
     words = ("staged", "changed", "untracked")
-    return ", ".join(amount(work[each], each) for each in words if work[each]) or "no uncommitted work"
+    return ", ".join(f"{work[each]:,} {each}" for each in words if work.get(each)) or "no uncommitted work"
 
 
 class Offered:
@@ -106,7 +102,7 @@ def checkout(offered, into):
 
 
 class Place:
-    """Where the work continues, and why there."""
+    """Where the work continues, and why there. `kind`: here (in a checkout), worktree or clone (in a new folder)."""
 
     def __init__(self, offered, options):
         self.repository = None if options.clone else checkout(offered, options.into)
