@@ -106,7 +106,7 @@ def there_and_back(stage):
     expect("letters: main, from desk" in text and "1 staged, 1 changed, 1 untracked" in text, text)
     expect(f"continued in {laptop.checkout.place}, branch main\n" == text[-len(laptop.checkout.place) - 27:], text)
     text = answered(laptop, b"n\n", "continue")
-    expect("Continue? [Y/n] " in text and text.endswith("nothing was changed\r\n"), f"not asked: {text!r}")
+    expect("Continue? [Y/n] " in text and text.endswith("nothing was changed\r\n"), f"no prompt: {text!r}")
     # Later work of the same device: that here is unchanged, so it is replaced, and kept.
     desk.checkout.write("c", b"second\n")
     done = laptop.program("continue")[1]

@@ -162,7 +162,7 @@ class Application:
         return plan
 
     def _is(self, path, status, entry):
-        """Returns whether a path has the content of an entry of a state."""
+        """Returns True if a path has the content of an entry of a state."""
         mode, name = entry
         kind = status and mode_of(status, None if self.repository.has_modes else mode)
         if mode == GITLINK or status is None:
@@ -188,7 +188,7 @@ class Application:
             status = self.files.status(path)
             self._seen[path] = status
             if status and stat.S_ISDIR(status.st_mode) and after[0] and after[0] != GITLINK:
-                others |= self._strangers(path, removed)  # Files become a folder, or a folder a file.
+                others |= self._others_in(path, removed)  # Files become a folder, or a folder a file.
             elif not self._is(path, status, before) and not self._is(path, status, after):
                 others.add(path)
             elif status is None and after[0]:
@@ -197,7 +197,7 @@ class Application:
             raise Failure(f"{len(others)} files here would be overwritten: {listed(others)}; nothing was changed. Move them, or "
                           f"use --worktree FOLDER. The work is kept in {reference(self.new.commit, 'work')}")
 
-    def _strangers(self, path, removed):
+    def _others_in(self, path, removed):
         """Returns the files in a folder that are not removed."""
         top = os.path.join(os.fsencode(self.repository.top), path)
         found = {os.path.relpath(os.path.join(folder, name), os.fsencode(self.repository.top))
