@@ -81,6 +81,11 @@ INSTALLED = [f"usr/share/locale/{language}/LC_MESSAGES/handoff.mo" for language 
     usr/share/handoff/editors/handoff.el
     usr/share/handoff/editors/vscode/extension.js usr/share/handoff/editors/vscode/package.json
     usr/share/man/man1/handoff-editor.1 usr/share/man/man1/handoff-agents.1
+    usr/share/handoff/handlers.d/dev.handoff1.git.json usr/lib/handoff/handoff-git usr/bin/handoff-git
+    usr/share/handoff/handoff_git/__init__.py usr/share/handoff/handoff_git/apply.py usr/share/handoff/handoff_git/capture.py
+    usr/share/handoff/handoff_git/placing.py usr/share/handoff/handoff_git/publishing.py
+    usr/share/handoff/handoff_git/receive.py usr/share/handoff/handoff_git/repository.py
+    usr/share/handoff/handoff_git/writing.py usr/share/man/man1/handoff-git.1
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
     usr/share/zsh/vendor-completions/_handoffctl
     usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-terminal.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5

@@ -40,6 +40,7 @@ def round_trip(stage):
             leads = os.path.realpath(os.path.join(image, path))
             target = {"handoff-agents": "usr/lib/handoff/handoff-agents", "handoff-editor": "usr/lib/handoff/handoff-editor",
                       "handoff.py": "usr/lib/python3/dist-packages/handoff.py",
+                      "handoff-git": "usr/lib/handoff/handoff-git",
                       "handoff-terminal": "usr/lib/handoff/handoff-terminal",
                       "handoff_send.py": "usr/share/handoff-settings/handoff_send.py"}.get(os.path.basename(path), "usr/share/webext/handoff")
             expect(leads == os.path.realpath(os.path.join(image, target)), f"{path} links to {leads}")
