@@ -91,15 +91,16 @@ package final class NotificationServer: LoopBusDelegate {
         _ notification: DesktopNotification, replacing former: UInt32, _ drawsProgress: Bool,
         to message: inout BusMessage
     ) {
+        let texts = notification.texts(SessionLanguage.translation)
         message.append(name)
         message.append(former)
         message.append(notification.icon)
-        message.append(notification.summary)
-        message.append(notification.body)
+        message.append(texts.summary)
+        message.append(texts.body)
         message.container("a", "s") { list in
             for choice in notification.choices {
                 list.append(choice.key)
-                list.append(choice.label)
+                list.append(choice.label.text(SessionLanguage.translation))
             }
         }
         message.container("a", "{sv}") { hints in

@@ -16,16 +16,19 @@ package enum SessionLanguage {
     }
 
     /// Returns the translation of a text.
-    static func localized(_ text: String) -> String {
-        // Without a translation, the result is the argument itself, which must still exist then.
-        text.withCString { String(cString: dgettext(domain, $0)) }
-    }
+    static func localized(_ text: String) -> String { translation(text, nil, 0) }
 
     /// Returns the translation of a text with the number `{count}`, in its plural form.
     static func localized(_ singular: String, _ plural: String, _ count: Int) -> String {
-        let text = singular.withCString { one in
-            plural.withCString { String(cString: dngettext(domain, one, $0, UInt(count.magnitude))) }
+        translation(singular, plural, Int64(count)).replacing("{count}", with: String(count))
+    }
+
+    /// Returns the translation of a message, or of its plural form for a number.
+    static func translation(_ message: String, _ plural: String?, _ count: Int64) -> String {
+        // Without a translation, the result is an argument itself, which must still exist then.
+        message.withCString { one in
+            guard let plural else { return String(cString: dgettext(domain, one)) }
+            return plural.withCString { String(cString: dngettext(domain, one, $0, UInt(count.magnitude))) }
         }
-        return text.replacing("{count}", with: String(count))
     }
 }

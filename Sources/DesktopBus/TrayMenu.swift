@@ -92,7 +92,7 @@ package struct TrayMenu: Equatable, Sendable {
             let known = items.first { $0.offer?.device == offer.device && $0.offer?.activity == offer.activity }
             // A path is not the name of an icon.
             let icon = offer.icon.flatMap { $0.contains("/") ? nil : $0 } ?? ""
-            return Item(known?.id ?? newID(), offer.label, icon: icon, .offer(offer))
+            return Item(known?.id ?? newID(), offer.label.text(SessionLanguage.translation), icon: icon, .offer(offer))
         }
         count = next.count + Int(content.omitted)
         isPaused = content.paused ?? false

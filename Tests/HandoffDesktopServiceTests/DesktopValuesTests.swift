@@ -115,11 +115,11 @@ struct DesktopValuesTests {
 
     @Test func `the content of the tray and the choices in it arrive, and content beyond the limits does not`() throws {
         let offer = TrayContent.Offer(
-            device: Sample.device(1), activity: Sample.activityID(2), label: "Draft", icon: nil)
+            device: Sample.device(1), activity: Sample.activityID(2), label: .alone(.verbatim("Draft")), icon: nil)
         var content = TrayContent(offers: [offer], omitted: 7, paused: nil)
         #expect(try TrayContent(json: try Self.crossing(content.json)) == content)
         for label in ["a\0b", String(repeating: "l", count: 5000)] {
-            content.offers[0].label = label
+            content.offers[0].label = .alone(.verbatim(label))
             #expect(throws: VarlinkError.self) { try TrayContent(json: content.json) }
         }
         content.offers = Array(repeating: offer, count: 21)
@@ -133,7 +133,8 @@ struct DesktopValuesTests {
 
     @Test func `a notification arrives, and one beyond the limits does not`() throws {
         var note = DesktopNotification(
-            summary: "s", body: "b", icon: "i", choices: [DesktopNotification.Choice(key: "k", label: "l")])
+            headline: [.phrase("s {v}", ["v": [.verbatim("v"), .message("m")]])], details: [.plural("b", "c", 2)],
+            icon: "i", choices: [DesktopNotification.Choice(key: "k", label: .phrase("l"))])
         #expect(try DesktopNotification(json: try Self.crossing(note.json)) == note)
         note.urgency = 1
         #expect(try DesktopNotification(json: try Self.crossing(note.json)) == note)
@@ -147,9 +148,9 @@ struct DesktopValuesTests {
         note.progress = 101
         #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
         note.progress = nil
-        note.summary = "a\0b"
+        note.headline = [.alone(.verbatim("a\0b"))]
         #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
-        note.summary = String(repeating: "s", count: 5000)
+        note.headline = [.alone(.verbatim(String(repeating: "s", count: 5000)))]
         #expect(throws: VarlinkError.self) { try DesktopNotification(json: note.json) }
     }
 }
@@ -167,6 +168,8 @@ struct DesktopInterfaceTests {
         let file = try file()
         #expect(file.differences(of: LoginSession.self, from: "Session", text: { $0 }) == [])
         #expect(file.differences(of: DesktopNotification.self, from: "Notification", text: { $0 }) == [])
+        #expect(file.differences(of: Phrase.self, from: "Phrase", text: { $0 }) == [])
+        #expect(file.differences(of: Phrase.Text.self, from: "Text", text: { $0 }) == [])
         #expect(file.differences(of: TrayContent.Offer.self, from: "TrayOffer", text: Self.id) == [])
         #expect(file.differences(of: DesktopNotification.Choice.self, from: "Action", text: { $0 }) == [])
     }

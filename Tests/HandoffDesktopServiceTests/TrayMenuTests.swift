@@ -7,7 +7,8 @@ import Testing
 /// The menu of the tray icon.
 struct TrayMenuTests {
     private static func offer(_ number: UInt8, _ label: String = "Draft", icon: String? = nil) -> TrayContent.Offer {
-        TrayContent.Offer(device: Sample.device(1), activity: Sample.activityID(number), label: label, icon: icon)
+        TrayContent.Offer(
+            device: Sample.device(1), activity: Sample.activityID(number), label: .alone(.verbatim(label)), icon: icon)
     }
 
     private func labels(_ menu: TrayMenu) -> [String] { menu.items.map(\.label) }

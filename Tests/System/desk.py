@@ -6,10 +6,19 @@ import shutil
 import sys
 import time
 
-from harness import BIN, ROOT, Failure, Skip, expect
+from harness import BIN, ROOT, Failure, Skip, expect, run
 
 TYPE = "com.example.editing"
 APP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "played_app.py")
+
+
+def german(stage):
+    """Returns the environment of a session in German, with the translations of the checkout."""
+    if not shutil.which("msgfmt"):
+        raise Skip("msgfmt is not installed (scripts/setup --tests)")
+    done = run([os.path.join(ROOT, "scripts", "translations"), "compile", stage.folder], os.environ)
+    expect(done.code == 0, str(done))
+    return {"LANG": "C.UTF-8", "LANGUAGE": "de", "TEXTDOMAINDIR": os.path.join(stage.folder, "locale")}
 
 
 class Desk:

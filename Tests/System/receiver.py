@@ -32,7 +32,7 @@ printf '%s\\n' "$@" >'{self.saves}.part'
         """Sends files by one command. Returns it."""
         return self.origin.follow("send", "taker", *(self.stage.file(name, f"words of {name}") for name in names))
 
-    def halve(self, send):
+    def halve(self, send, summary="Saving film.bin"):
         """Stops the sending device in the middle of a file, and returns the notification of its progress."""
         def part():
             names = os.listdir(self.folder) if os.path.exists(self.folder) else []
@@ -42,7 +42,7 @@ printf '%s\\n' "$@" >'{self.saves}.part'
             expect(time.monotonic() < limit, f"nothing arrives: {send.seen}")
         self.origin.process.send_signal(signal.SIGSTOP)
         self.server.wait(lambda server: any("%" in each["body"] for each in server.standing.values()), "a percentage")
-        return self.prompt("Saving film.bin")
+        return self.prompt(summary)
 
     def prompt(self, summary):
         """Waits until there is a prompt with this summary, whatever else is on the screen. Returns it."""
@@ -51,6 +51,15 @@ printf '%s\\n' "$@" >'{self.saves}.part'
         self.server.wait(found, f"'{summary}'")
         with self.server.changed:
             return found(self.server)[0]
+
+
+def film(stage):
+    """Creates a file that takes a moment to send. Holes would take none."""
+    path = os.path.join(stage.folder, "film.bin")
+    with open(path, "wb") as file:
+        for _ in range(512):
+            file.write(os.urandom(1 << 20))
+    return path
 
 
 def receivers(desk):

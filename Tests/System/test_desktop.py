@@ -84,6 +84,11 @@ def desktop_of(daemon):
     raise harness.Failure("the daemon has started no handoff-desktop")
 
 
+def phrase(message, values=()):
+    """Returns a text of a notification or a menu."""
+    return {"message": message, "values": list(values)}
+
+
 @test("an undeclared app is not started, and an address that is not a web page is not opened")
 def narrow(stage):
     desktop = Socket(stage)
@@ -99,16 +104,18 @@ def narrow(stage):
         expect(desktop.error("OpenFile", path=path, shows=False) == "InvalidParameter", f"it accepts the path {path[:40]!r}")
     for path in ("/nonexistent/file", "/dev/null"):
         expect(desktop.error("OpenFile", path=path, shows=True) == "NotStarted", f"it opens {path}")
-    note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
-    for change in ({"summary": "x" * 5000}, {"body": "a\0b"}, {"actions": [{"key": "k", "label": "l"}] * 9}, {"icon": 1}):
+    note = {"summary": [phrase("s")], "body": [phrase("b")], "markup": False, "icon": "i", "actions": []}
+    for change in ({"summary": [phrase("x" * 5000)]}, {"body": [phrase("a\0b")]}, {"icon": 1}, {"body": "b"},
+                   {"body": [phrase("{a}", values=[{"name": "a", "texts": []}] * 20)]},
+                   {"actions": [{"key": "k", "label": phrase("l")}] * 9}):
         expect(desktop.error("ShowNotification", notification={**note, **change}, replaces=0) == "InvalidParameter",
                f"it accepts a notification with {str(change)[:60]}")
     for number in (-1, 1 << 32, "1", None):
         expect(desktop.error("CloseNotification", id=number) == "InvalidParameter", f"it accepts the id {number!r}")
-    offer = {"device": "0a" * 32, "activity": "0a" * 16, "label": "l", "icon": None}
+    offer = {"device": "0a" * 32, "activity": "0a" * 16, "label": phrase("l"), "icon": None}
     expect(desktop.error("ShowTray", offers=[offer] * 20, omitted=0, paused=None) == "", "it refuses a menu")
-    for change in ({"offers": [offer] * 21}, {"offers": [{**offer, "label": "x" * 5000}]}, {"offers": [{**offer, "icon": "a\0b"}]},
-                   {"offers": [{**offer, "device": "x"}]}, {"omitted": -1}, {"paused": 1}):
+    for change in ({"offers": [offer] * 21}, {"offers": [{**offer, "label": phrase("x" * 5000)}]},
+                   {"offers": [{**offer, "icon": "a\0b"}]}, {"offers": [{**offer, "device": "x"}]}, {"omitted": -1}, {"paused": 1}):
         expect(desktop.error("ShowTray", **{"offers": [], "omitted": 0, "paused": False, **change}) == "InvalidParameter",
                f"it accepts a menu with {str(change)[:60]}")
     expect(desktop.error("FollowTray") == "ExpectedMore", "it sends further replies without 'more'")
@@ -120,7 +127,7 @@ def narrow(stage):
 @test("the numbers of started programs, notifications and connections are limited")
 def bounded(stage):
     desktop = Socket(stage)
-    note = {"summary": "s", "body": "b", "icon": "i", "actions": []}
+    note = {"summary": [phrase("s")], "body": [phrase("b")], "markup": False, "icon": "i", "actions": []}
     for kind, call in (("NotStarted", lambda: desktop.error("StartApp", app="org.example.Missing", type=TYPE)),
                        (None, lambda: desktop.error("ShowNotification", notification=note, replaces=0)),
                        (None, lambda: desktop.error("ShowTray", offers=[], omitted=0, paused=False))):

@@ -7,11 +7,13 @@ import queue
 import signal
 import time
 
-from desk import TYPE, downloads, events, received
+from desk import TYPE, downloads, events, german, received
 from desk import Desk as AppDesk
 from harness import Failure, Skip, expect, main, test
 from logind import Logind
 from notifications import ALL, DISMISSED, EXPIRED, BusClient, Dunst, NotificationServer, Reader, SessionBus, Writer
+from receiver import Receiver as FileReceiver
+from receiver import film, receivers
 from streaming import Connection
 from user_manager import UserManager
 
@@ -542,6 +544,40 @@ def plain(stage):
     desk.server.close()
     desk.server = NotificationServer(desk.bus, capabilities=[])
     desk.server.one(summary="Editor: <b> – from <i>", body="")
+
+
+@test("notifications are in the language of the session, with plural forms, and texts of devices are not translated", limit=120)
+def language(stage):
+    desk = FileReceiver(stage, environment=german(stage))
+    # The title is the name of a value and has a translation, but is neither.
+    for title in ("{device}", "Save All"):
+        publish = desk.publish(TYPE, "--title", title)
+        note = desk.prompt(f"Editor: {title}")
+        expect(note["body"].split(" · ")[0] == "von origin", f"wrong: {note}")
+    expect(note["body"] == "von origin · 1 weiteres verfügbar", f"wrong: {note}")
+    expect(note["actions"] == ["default", "Fortsetzen", "continue", "Fortsetzen", "dismiss", "Verwerfen",
+                               "mute", "Editor stummschalten"], f"wrong: {note}")
+    desk.manifest("editor", ["/bin/false"], name="<b>", types=[TYPE])
+    desk.server.choose(desk.prompt("<b>: Save All")["id"], "continue")
+    desk.server.end(desk.prompt("Save All konnte nicht fortgesetzt werden")["id"], DISMISSED)
+    publish.interrupt()
+    desk.send("a.pdf", "b.txt")
+    note = desk.prompt("origin hat Ihnen 2 Dateien gesendet")
+    expect(note["body"] == "a.pdf und b.txt · gehen an: Downloads", f"wrong: {note}")
+    expect(note["actions"] == ["default", "Alle speichern", "continue", "Alle speichern", "dismiss", "Ablehnen"], f"wrong: {note}")
+    desk.server.choose(note["id"], "continue")
+    note = desk.prompt("2 Dateien in Fetched gespeichert")
+    expect(note["body"] == "a.pdf und b.txt · von origin", f"wrong: {note}")
+    desk.server.end(note["id"], DISMISSED)
+    send = desk.origin.follow("send", "taker", film(stage))
+    desk.server.choose(desk.prompt("origin hat Ihnen film.bin gesendet")["id"], "continue")
+    note = desk.halve(send, "film.bin wird gespeichert")
+    expect(" von 512.0 MiB · von origin" in note["body"] and note["actions"] == ["cancel", "Abbrechen"], f"wrong: {note}")
+    for number in receivers(desk):
+        os.kill(number, signal.SIGKILL)
+    desk.origin.process.send_signal(signal.SIGCONT)
+    note = desk.prompt("film.bin konnte nicht gespeichert werden")
+    expect(note["body"] == "Die App, die es empfing, wurde beendet", f"wrong: {note}")
 
 
 @test("another program on the bus cannot choose an action for the user")

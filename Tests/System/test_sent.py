@@ -11,7 +11,7 @@ from browsers import until
 from desk import TYPE, received
 from harness import expect, main, test
 from notifications import EXPIRED
-from receiver import Receiver, receivers
+from receiver import Receiver, film, receivers
 
 NAMES = ["a.pdf", "b.txt", "c.png"]
 
@@ -113,15 +113,6 @@ def together_as_one(stage):
     finished = [each for each in send.rest() if each.get("state") == "finished"]
     size = sum(os.path.getsize(path) for path in paths)
     expect(len(finished) == 1 and finished[0]["bytes"] == size, f"{finished}")
-
-
-def film(stage):
-    """Creates a file that takes a moment to send. Holes would take none."""
-    path = os.path.join(stage.folder, "film.bin")
-    with open(path, "wb") as file:
-        for _ in range(512):
-            file.write(os.urandom(1 << 20))
-    return path
 
 
 @test("progress is shown with an amount, Cancel keeps the part, and the transfer is resumed", limit=120)

@@ -131,7 +131,8 @@ private final class Screen {
             require(names.count <= 64, "\(names.count) capabilities are kept")
         }
         let notification = DesktopNotification(
-            summary: "a", body: "b", icon: "c", choices: [DesktopNotification.Choice(key: "default", label: "d")])
+            headline: [.phrase("a")], details: [.phrase("b")], icon: "c",
+            choices: [DesktopNotification.Choice(key: "default", label: .phrase("d"))])
         server?.show(notification, replacing: 7) { [weak self] id in
             if let id { self?.server?.withdraw(id) }
         }

@@ -9,11 +9,11 @@ package struct TrayContent: ControlValue {
         package var device: DeviceID
         package var activity: ActivityID
         /// One line of plain text.
-        package var label: String
+        package var label: Phrase
         /// The name of an icon in the desktop's theme.
         package var icon: String?
 
-        package init(device: DeviceID, activity: ActivityID, label: String, icon: String?) {
+        package init(device: DeviceID, activity: ActivityID, label: Phrase, icon: String?) {
             self.device = device
             self.activity = activity
             self.label = label
@@ -46,7 +46,9 @@ package struct TrayContent: ControlValue {
     package func check() throws(VarlinkError) {
         guard offers.count <= Self.maxOffers else { throw .invalidParameter("offers") }
         for offer in offers {
-            guard offer.label.utf8.count <= Self.maxLabel, !offer.label.utf8.contains(0),
+            guard offer.label.isBounded else { throw .invalidParameter("offers") }
+            let label = offer.label.text()
+            guard label.utf8.count <= Self.maxLabel, !label.utf8.contains(0),
                 (offer.icon?.utf8.count ?? 0) <= Self.maxIcon, offer.icon?.utf8.contains(0) != true
             else { throw .invalidParameter("offers") }
         }

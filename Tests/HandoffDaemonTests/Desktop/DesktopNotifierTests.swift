@@ -62,7 +62,7 @@ import Testing
     }
 
     private func show() {
-        let notification = DesktopNotification(summary: "Draft", body: "", icon: "computer", choices: [])
+        let notification = DesktopNotification(headline: [.phrase("Draft")], details: [], icon: "computer", choices: [])
         notifier?.show(notification, replacing: 0) { [weak self] in self?.saw("shown \($0 ?? 0)") }
     }
 

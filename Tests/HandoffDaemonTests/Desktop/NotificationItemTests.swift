@@ -53,7 +53,7 @@ import Testing
         #expect(screen.shown.count == 1 && screen.displayed.count == 1)
         #expect(item?.summary == "Telephone sent you 3 files")
         #expect(item?.body == "a.pdf, b.txt and c.png · go to: Downloads")
-        #expect(item?.choices.map(\.label) == ["Save All", "Save All", "Decline"])
+        #expect(item?.choices.map(\.english) == ["Save All", "Save All", "Decline"])
         #expect(item?.urgency == 1, "its user waits")
     }
 
@@ -157,11 +157,11 @@ import Testing
     mutating func `a single item is named, and each app that would open one of several is named`() {
         send([page])
         #expect(item?.summary == "Telephone sent you Weather" && item?.body == "opens in: Web browser")
-        #expect(item?.choices.map(\.label) == ["Open", "Open", "Decline"])
+        #expect(item?.choices.map(\.english) == ["Open", "Open", "Decline"])
         send([file("a.pdf", 1), page])
         #expect(item?.summary == "Telephone sent you 2 items")
         #expect(item?.body == "Weather and a.pdf · go to: Downloads · open in: Web browser")
-        #expect(item?.choices.map(\.label) == ["Accept All", "Accept All", "Decline"])
+        #expect(item?.choices.map(\.english) == ["Accept All", "Accept All", "Decline"])
         #expect(screen.displayed.count == 1)
     }
 
@@ -172,9 +172,9 @@ import Testing
             type: "dev.handoff1.text")
         send([text])
         #expect(item?.summary == "Telephone sent you first line")
-        #expect(item?.choices.map(\.label) == ["Copy", "Copy", "Decline"])
+        #expect(item?.choices.map(\.english) == ["Copy", "Copy", "Decline"])
         send([text, file("a.pdf", 1)])
-        #expect(item?.choices.map(\.label) == ["Accept All", "Accept All", "Decline"])
+        #expect(item?.choices.map(\.english) == ["Accept All", "Accept All", "Decline"])
     }
 
     @Test
@@ -247,7 +247,7 @@ import Testing
         #expect(item?.choices.map(\.key) == ["default", "continue", "dismiss"], "a page is not saved")
         choose("dismiss")
         send([file("e.txt", 5), file("d.txt", 4)])
-        #expect(item?.choices.map(\.label) == ["Save All", "Save All", "Save As…", "Decline"])
+        #expect(item?.choices.map(\.english) == ["Save All", "Save All", "Save As…", "Decline"])
         choose("save-as")
         #expect(screen.savedAs.map(\.title) == ["d.txt", "e.txt"] && screen.displayed.isEmpty)
         #expect(screen.continued.isEmpty && screen.machine.report.offers.map(\.outcome.known) == [.expired, .expired])
@@ -273,7 +273,7 @@ import Testing
         #expect(screen.titles == ["3 files saved to Downloads"])
         let shown = screen.displayed.values.first
         #expect(shown?.body == "a.pdf, b.txt and c.png · from Telephone")
-        #expect(shown?.choices.map(\.label) == ["Show in Folder", "Show in Folder"])
+        #expect(shown?.choices.map(\.english) == ["Show in Folder", "Show in Folder"])
         let id = screen.id
         screen.change { $0.chosen(id, key: "default", now: $1) }
         #expect(screen.opened.map(\.path) == ["/home/a/Downloads/a.pdf"] && screen.opened.map(\.shows) == [true])

@@ -338,7 +338,7 @@ import Testing
         screen.take([Sample.notificationOffer(opens: opens, title: "First")])
         let shown = try #require(screen.displayed.values.first)
         #expect(shown.icon == "accessories-text-editor")
-        #expect(shown.choices.last?.key == "mute" && shown.choices.last?.label == "Mute Editor")
+        #expect(shown.choices.last?.key == "mute" && shown.choices.last?.english == "Mute Editor")
         let id = screen.id
         screen.change { $0.chosen(id, key: "mute", now: $1) }
         #expect(screen.muted == ["org.example.Editor"])
@@ -384,7 +384,7 @@ import Testing
         #expect(screen.titles == ["report.pdf saved to Downloads"])
         let shown = try #require(screen.displayed.values.first)
         #expect(shown.body == "from Telephone")
-        #expect(shown.choices.map(\.label) == ["Open", "Open", "Show in Folder"])
+        #expect(shown.choices.map(\.english) == ["Open", "Open", "Show in Folder"])
         let id = screen.id
         screen.machine.token(id, "token")
         screen.change { $0.chosen(id, key: key, now: $1) }

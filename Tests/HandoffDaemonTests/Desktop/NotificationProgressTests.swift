@@ -72,7 +72,7 @@ import Testing
         }
         screen.pass(.seconds(1))
         #expect(only?.body == "50% · 100.0 MiB of 200.0 MiB · from Telephone" && only?.progress == 50)
-        #expect(only?.choices.map(\.label) == ["Cancel"])
+        #expect(only?.choices.map(\.english) == ["Cancel"])
         #expect(screen.id == id && (9...12).contains(screen.shown.count - count))
         end(1, .saved("/home/u/film.mp4"))
         screen.pass(.seconds(10))

@@ -51,10 +51,10 @@ import Testing
 
     @Test
     func `contains no markup once escaped`() {
-        #expect(NotificationText.escaped("<b>&amp;\"'") == "&lt;b&gt;&amp;amp;&quot;&#39;")
-        #expect(NotificationText.escaped("plain é") == "plain é")
+        #expect(NotificationMarkup.escaped("<b>&amp;\"'") == "&lt;b&gt;&amp;amp;&quot;&#39;")
+        #expect(NotificationMarkup.escaped("plain é") == "plain é")
         // A letter or a sign with an accent is one character.
-        #expect(NotificationText.escaped("<\u{301}a>") == "&lt;\u{301}a&gt;")
+        #expect(NotificationMarkup.escaped("<\u{301}a>") == "&lt;\u{301}a&gt;")
     }
 
     @Test
@@ -76,13 +76,13 @@ import Testing
             Sample.notificationOffer(
                 opens: ControlOpens(kind: .web), missing: [ControlMissing(.app, name: "com.example\n.editing")]))
         #expect(
-            lacking.menuLabel
+            lacking.menuLabel.text()
                 == #"Draft (Web browser, Telephone; not on this device: an app for com.example\u{A}.editing)"#,
-            "\(lacking.menuLabel)")
+            "\(lacking.menuLabel.text())")
         let sent = try #require(Sample.notificationOffer(title: "Letter", sent: true))
         let letter = NotificationContent.items([sent]).rendered(all)
         #expect(letter.summary == "Telephone sent you Letter" && letter.body == "opens in: Editor")
-        #expect(letter.choices.map(\.label) == ["Open", "Open", "Decline"])
+        #expect(letter.choices.map(\.english) == ["Open", "Open", "Decline"])
         let failed = NotificationContent.failure(offer, reason: "cannot reach <i>").rendered(all)
         #expect(failed.summary == "Could not continue <b>" && failed.body == "Cannot reach &lt;i&gt;")
         #expect(failed.choices.isEmpty)

@@ -21,6 +21,17 @@ extension Sample {
     }
 }
 
+extension DesktopNotification {
+    /// The texts in English.
+    var summary: String { texts().summary }
+    var body: String { texts().body }
+}
+
+extension DesktopNotification.Choice {
+    /// The label in English.
+    var english: String { label.text() }
+}
+
 /// A machine with a simulated notification server. Actions take effect immediately. Replies are
 /// sent immediately or when the test says so, in the order of the requests.
 struct PlayedScreen {

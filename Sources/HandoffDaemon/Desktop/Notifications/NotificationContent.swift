@@ -28,6 +28,12 @@ package enum NotificationContent: Sendable, Equatable {
         /// The path of the file.
         let path: String
 
+        /// The name of the file, in one line that is safe to show.
+        var name: Phrase.Text {
+            path.split(separator: "/").last.flatMap { NotificationText.line(String($0)) }.map { .verbatim($0) }
+                ?? .message("A file")
+        }
+
         /// The name of the parent folder; nil if it has none.
         var folder: Substring? { path.split(separator: "/").dropLast().last }
     }
@@ -93,79 +99,82 @@ package enum NotificationContent: Sendable, Equatable {
 
     /// Returns the notification for a server with these capabilities.
     package func rendered(_ capabilities: NotificationCapabilities) -> DesktopNotification {
-        let headline: String
-        let detail: String
+        let headline: Phrase
+        var details: [Phrase] = []
         var choices: [DesktopNotification.Choice] = []
         switch self {
         case .offer(let offer, let more):
             headline = offer.headline
-            let origin = "from \(offer.deviceName)"
-            detail = more > 0 ? "\(origin) · \(more) more available" : origin
-            choices = Self.decisions(offer.isFile ? "Save" : offer.isText ? "Copy" : "Continue", or: "Dismiss")
+            details = [Self.origin(offer)]
+            if more > 0 { details.append(.plural("{count} more available", "{count} more available", more)) }
+            choices = Self.decisions(
+                offer.isFile ? .phrase("Save") : offer.isText ? .phrase("Copy") : .phrase("Continue"),
+                or: .phrase("Dismiss"))
             if offer.app != nil {
-                choices.append(DesktopNotification.Choice(key: Key.mute, label: "Mute \(offer.opener)"))
+                let label = Phrase.phrase("Mute {app}", ["app": [offer.opener]])
+                choices.append(DesktopNotification.Choice(key: Key.mute, label: label))
             }
         case .items(let items):
-            let sender = items.first?.deviceName ?? ""
-            let isOne = items.count == 1
-            headline = "\(sender) sent you \(isOne ? items.first?.label ?? "" : Self.count(items))"
-            let parts = [
-                isOne ? nil : NotificationText.list(items.map(\.label)),
-                Self.openers(items.filter(\.isFile), isOne ? "goes to" : "go to"),
-                Self.openers(items.filter { !$0.isFile }, isOne ? "opens in" : "open in"),
-            ]
-            detail = parts.compactMap(\.self).joined(separator: " · ")
-            let verb =
-                items.allSatisfy(\.isFile)
-                ? "Save"
-                : items.allSatisfy(\.isText)
-                    ? "Copy" : items.contains { $0.isFile || $0.isText } ? "Accept" : "Open"
-            choices = Self.decisions(isOne ? verb : "\(verb) All", or: "Decline")
+            headline = Self.sent(items)
+            if items.count > 1 { details = [NotificationText.list(items.map(\.label))] }
+            details += Self.openers(items)
+            choices = Self.decisions(Self.acceptance(of: items), or: .phrase("Decline"))
             if capabilities.savesItems, items.allSatisfy(\.isFile) {
-                choices.insert(DesktopNotification.Choice(key: Key.saveAs, label: "Save As…"), at: choices.count - 1)
+                let choice = DesktopNotification.Choice(key: Key.saveAs, label: .phrase("Save As…"))
+                choices.insert(choice, at: choices.count - 1)
             }
         case .progress(let offer):
-            headline = "Continuing: \(offer.label)"
-            detail = "from \(offer.deviceName), in \(offer.opener)"
+            headline = .phrase("Continuing: {title}", ["title": [offer.label]])
+            details = [.phrase("from {device}, in {app}", ["device": [offer.deviceName], "app": [offer.opener]])]
         case .arriving(let progress):
             let first = progress.offers.first
-            headline = "Saving \(progress.count == 1 ? first?.label ?? "" : "\(progress.count) files")"
-            let amount = ByteText.text(progress.received)
-            let parts = [
-                progress.percent.map { "\($0)%" }, progress.size.map { "\(amount) of \(ByteText.text($0))" } ?? amount,
-                progress.completed > 0 ? "\(progress.completed) saved" : nil, "from \(first?.deviceName ?? "")",
+            headline =
+                progress.count == 1
+                ? .phrase("Saving {file}", ["file": first.map { [$0.label] } ?? []])
+                : .plural("Saving {count} file", "Saving {count} files", progress.count)
+            let amount = Phrase.Text.verbatim(ByteText.text(progress.received))
+            let parts: [Phrase?] = [
+                progress.percent.map { .phrase("{percent}%", ["percent": [.verbatim("\($0)")]]) },
+                progress.size.map {
+                    .phrase("{amount} of {size}", ["amount": [amount], "size": [.verbatim(ByteText.text($0))]])
+                } ?? .alone(amount),
+                progress.completed > 0 ? .plural("{count} saved", "{count} saved", progress.completed) : nil,
+                first.map(Self.origin),
             ]
-            detail = parts.compactMap(\.self).joined(separator: " · ")
-            choices = [DesktopNotification.Choice(key: Key.cancel, label: "Cancel")]
+            details = parts.compactMap(\.self)
+            choices = [DesktopNotification.Choice(key: Key.cancel, label: .phrase("Cancel"))]
         case .failure(let offer, let reason):
-            headline = "Could not \(offer.isFile ? "save" : "continue") \(offer.label)"
-            detail = NotificationText.sentence(reason)
+            headline =
+                offer.isFile
+                ? .phrase("Could not save {title}", ["title": [offer.label]])
+                : .phrase("Could not continue {title}", ["title": [offer.label]])
+            details = [
+                offer.obstacle == nil
+                    ? NotificationReason.phrase(reason)
+                    : .phrase(
+                        "Sent by {device}: {reason}", ["device": [offer.deviceName], "reason": [.verbatim(reason)]])
+            ]
         case .incomplete(let offer, let missing):
-            headline = "\(offer.label) from \(offer.deviceName): something is missing"
-            detail = "Not on this device: \(missing)"
+            headline = .phrase(
+                "{title} from {device}: something is missing", ["title": [offer.label], "device": [offer.deviceName]])
+            details = [.phrase("Not on this device: {missing}", ["missing": [.verbatim(missing)]])]
         case .saved(let files):
-            let names = files.map { $0.path.split(separator: "/").last.flatMap { NotificationText.line(String($0)) } }
-                .map { $0 ?? "A file" }
-            let folder = files.first?.folder
-            let isTogether = files.allSatisfy { $0.folder == folder }
-            let place = isTogether ? folder.flatMap { NotificationText.line(String($0)) }.map { " to \($0)" } : nil
-            let sender = "from \(files.first?.offer.deviceName ?? "")"
-            let isOne = files.count == 1
-            headline = "\(isOne ? names.first ?? "A file" : "\(files.count) files") saved\(place ?? "")"
-            detail = isOne ? sender : "\(NotificationText.list(names)) · \(sender)"
+            headline = Self.saved(files)
+            if files.count > 1 { details = [NotificationText.list(files.map(\.name))] }
+            details += files.prefix(1).map { Self.origin($0.offer) }
             choices =
-                isOne
+                files.count == 1
                 ? [
-                    DesktopNotification.Choice(key: Key.click, label: "Open"),
-                    DesktopNotification.Choice(key: Key.open, label: "Open"),
-                ] : [DesktopNotification.Choice(key: Key.click, label: "Show in Folder")]
-            choices.append(DesktopNotification.Choice(key: Key.show, label: "Show in Folder"))
+                    DesktopNotification.Choice(key: Key.click, label: .phrase("Open")),
+                    DesktopNotification.Choice(key: Key.open, label: .phrase("Open")),
+                ] : [DesktopNotification.Choice(key: Key.click, label: .phrase("Show in Folder"))]
+            choices.append(DesktopNotification.Choice(key: Key.show, label: .phrase("Show in Folder")))
         }
         let first = offers.first
         // Several items sent together have only the device in common.
         let icon = offers.count == 1 ? first?.icon : nil
         var notification = Self.notification(
-            headline, detail, icon: icon ?? Self.icon(first?.kind ?? .other), choices: choices, capabilities)
+            headline, details, icon: icon ?? Self.icon(first?.kind ?? .other), choices: choices, capabilities)
         notification.urgency = isAwaited ? 1 : 0
         if case .arriving(let progress) = self { notification.progress = progress.percent }
         return notification
@@ -181,7 +190,11 @@ package enum NotificationContent: Sendable, Equatable {
         }
     }
 
-    private static func decisions(_ label: String, or refusal: String) -> [DesktopNotification.Choice] {
+    private static func origin(_ offer: NotificationOffer) -> Phrase {
+        .phrase("from {device}", ["device": [offer.deviceName]])
+    }
+
+    private static func decisions(_ label: Phrase, or refusal: Phrase) -> [DesktopNotification.Choice] {
         [
             DesktopNotification.Choice(key: Key.click, label: label),
             DesktopNotification.Choice(key: Key.continue, label: label),
@@ -189,16 +202,63 @@ package enum NotificationContent: Sendable, Equatable {
         ]
     }
 
-    private static func count(_ items: [NotificationOffer]) -> String {
-        "\(items.count) \(items.allSatisfy(\.isFile) ? "files" : "items")"
+    private static func sent(_ items: [NotificationOffer]) -> Phrase {
+        let sender = items.prefix(1).map(\.deviceName)
+        if items.count == 1 {
+            return .phrase("{device} sent you {item}", ["device": sender, "item": items.map(\.label)])
+        }
+        return items.allSatisfy(\.isFile)
+            ? .plural(
+                "{device} sent you {count} file", "{device} sent you {count} files", items.count, ["device": sender])
+            : .plural(
+                "{device} sent you {count} item", "{device} sent you {count} items", items.count, ["device": sender])
     }
 
-    /// Lists every app that would open these offers, each once, so that no unnamed app opens them.
-    /// Nil if there are no offers.
-    private static func openers(_ offers: [NotificationOffer], _ verb: String) -> String? {
-        var names: [String] = []
-        for offer in offers where !names.contains(offer.opener) { names.append(offer.opener) }
-        return names.isEmpty ? nil : "\(verb): \(names.joined(separator: ", "))"
+    private static func acceptance(of items: [NotificationOffer]) -> Phrase {
+        let isOne = items.count == 1
+        if items.allSatisfy(\.isFile) { return isOne ? .phrase("Save") : .phrase("Save All") }
+        if items.allSatisfy(\.isText) { return isOne ? .phrase("Copy") : .phrase("Copy All") }
+        if items.contains(where: { $0.isFile || $0.isText }) {
+            return isOne ? .phrase("Accept") : .phrase("Accept All")
+        }
+        return isOne ? .phrase("Open") : .phrase("Open All")
+    }
+
+    private static func saved(_ files: [SavedFile]) -> Phrase {
+        let folder = files.first?.folder
+        let isTogether = files.allSatisfy { $0.folder == folder }
+        let place = isTogether ? folder.flatMap { NotificationText.line(String($0)) } : nil
+        let name = files.prefix(1).map(\.name)
+        guard let place else {
+            return files.count == 1
+                ? .phrase("{file} saved", ["file": name])
+                : .plural("{count} file saved", "{count} files saved", files.count)
+        }
+        let destination = [Phrase.Text.verbatim(place)]
+        return files.count == 1
+            ? .phrase("{file} saved to {folder}", ["file": name, "folder": destination])
+            : .plural(
+                "{count} file saved to {folder}", "{count} files saved to {folder}", files.count,
+                ["folder": destination])
+    }
+
+    /// Lists every app that would open these items, each once, so that no unnamed app opens them.
+    private static func openers(_ items: [NotificationOffer]) -> [Phrase] {
+        func names(_ offers: [NotificationOffer]) -> [Phrase.Text]? {
+            var names: [Phrase.Text] = []
+            for offer in offers where !names.contains(offer.opener) { names.append(offer.opener) }
+            return names.isEmpty ? nil : names
+        }
+        let isOne = items.count == 1
+        let phrases: [Phrase?] = [
+            names(items.filter(\.isFile)).map {
+                isOne ? .phrase("goes to: {apps}", ["apps": $0]) : .phrase("go to: {apps}", ["apps": $0])
+            },
+            names(items.filter { !$0.isFile }).map {
+                isOne ? .phrase("opens in: {apps}", ["apps": $0]) : .phrase("open in: {apps}", ["apps": $0])
+            },
+        ]
+        return phrases.compactMap(\.self)
     }
 
     /// Returns the notification that this device is no longer a member of its account, with the
@@ -207,21 +267,21 @@ package enum NotificationContent: Sendable, Equatable {
     /// - Parameter problem: A lower-case sentence fragment from this program.
     static func exclusion(_ problem: String, _ capabilities: NotificationCapabilities) -> DesktopNotification {
         var notification = notification(
-            NotificationText.sentence(problem),
-            "To rejoin, use a code from a device in the account: open Handoff, or run handoffctl join",
+            NotificationReason.phrase(problem),
+            [.phrase("To rejoin, use a code from a device in the account: open Handoff, or run handoffctl join")],
             icon: "dialog-warning", choices: [], capabilities)
         notification.urgency = 1
         return notification
     }
 
     private static func notification(
-        _ headline: String, _ detail: String, icon: String, choices: [DesktopNotification.Choice],
+        _ headline: Phrase, _ details: [Phrase], icon: String, choices: [DesktopNotification.Choice],
         _ capabilities: NotificationCapabilities
     ) -> DesktopNotification {
         DesktopNotification(
-            summary: capabilities.hasBody ? headline : "\(headline) – \(detail)",
-            body: !capabilities.hasBody ? "" : capabilities.hasMarkup ? NotificationText.escaped(detail) : detail,
-            icon: icon, choices: capabilities.hasActions ? choices : [])
+            headline: capabilities.hasBody ? [headline] : [headline] + details,
+            details: capabilities.hasBody ? details : [], hasMarkup: capabilities.hasMarkup, icon: icon,
+            choices: capabilities.hasActions ? choices : [])
     }
 
     /// The icon for a kind of device (Icon Naming Specification; all large themes have

@@ -1,5 +1,5 @@
 package import HandoffControl
-import HandoffHandlers
+package import HandoffHandlers
 import HandoffModel
 
 /// An offered activity, prepared for notifications. Plain values.
@@ -65,25 +65,43 @@ package struct NotificationOffer: Sendable, Equatable {
     }
 
     /// The name of the app that would open it, or a term for the browser.
-    var opener: String { isPage ? "Web browser" : givenApp.flatMap { NotificationText.line($0) } ?? "App" }
+    var opener: Phrase.Text {
+        if isPage { return .message("Web browser") }
+        return givenApp.flatMap { NotificationText.line($0) }.map { .verbatim($0) } ?? .message("App")
+    }
 
     /// The title of the activity.
     package var title: String? { givenTitle.flatMap { NotificationText.line($0) } }
 
     /// The device's name.
-    var deviceName: String { NotificationText.line(givenName) ?? "another device" }
+    var deviceName: Phrase.Text {
+        NotificationText.line(givenName).map { .verbatim($0) } ?? .message("another device")
+    }
 
     /// The title, or the opener if there is none.
-    var label: String { title ?? opener }
+    var label: Phrase.Text { title.map { .verbatim($0) } ?? opener }
 
     /// The title, the opener, the device, and what is missing, each cut to the width of a menu.
-    package var menuLabel: String {
-        func cut(_ text: String, _ limit: Int) -> String { NotificationText.line(text, limit: limit) ?? "" }
-        let lack = missing.isEmpty ? "" : "; not on this device: \(cut(missing, 40))"
-        let place = "\(cut(opener, 24)), \(cut(deviceName, 24))\(lack)"
-        return title.map { "\(cut($0, 40)) (\(place))" } ?? place
+    package var menuLabel: Phrase {
+        let app = [NotificationText.cut(opener, 24)]
+        let device = [NotificationText.cut(deviceName, 24)]
+        let missing = missing.isEmpty ? nil : [Phrase.Text.verbatim(NotificationText.line(missing, limit: 40) ?? "")]
+        switch (title.map { [NotificationText.cut(.verbatim($0), 40)] }, missing) {
+        case (let title?, let missing?):
+            return .phrase(
+                "{title} ({app}, {device}; not on this device: {missing})",
+                ["title": title, "app": app, "device": device, "missing": missing])
+        case (let title?, nil):
+            return .phrase("{title} ({app}, {device})", ["title": title, "app": app, "device": device])
+        case (nil, let missing?):
+            return .phrase(
+                "{app}, {device}; not on this device: {missing}", ["app": app, "device": device, "missing": missing])
+        case (nil, nil): return .phrase("{app}, {device}", ["app": app, "device": device])
+        }
     }
 
     /// A short description of the offer.
-    var headline: String { title.map { "\(opener): \($0)" } ?? opener }
+    var headline: Phrase {
+        title.map { .phrase("{app}: {title}", ["app": [opener], "title": [.verbatim($0)]]) } ?? .alone(opener)
+    }
 }

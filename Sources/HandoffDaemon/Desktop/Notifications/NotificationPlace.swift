@@ -187,7 +187,7 @@ struct NotificationPlace: Sendable {
         for offer in offers.reversed() where !former.contains(offer) && verdict(on: offer.activity) == nil {
             guard let obstacle = offer.obstacle else { continue }
             let reason = NotificationText.line(obstacle, limit: 2 * NotificationText.maxCharacters) ?? ""
-            note(offer, .failure(offer, reason: "sent by \(offer.deviceName): \(reason)"))
+            note(offer, .failure(offer, reason: reason))
         }
     }
 

@@ -1,3 +1,4 @@
+import HandoffHandlers
 import HandoffModel
 
 /// Sanitizes text from other devices for notifications: one line of limited length, without hidden
@@ -46,30 +47,19 @@ package enum NotificationText {
 
     /// Joins a few texts: "a, b and c", with the number of those above the limit.
     ///
-    /// - Parameter texts: Results of `line`; each is shortened further.
-    static func list(_ texts: [String]) -> String {
+    /// - Parameter texts: Results of `line`, at least one; each is shortened further.
+    static func list(_ texts: [Phrase.Text]) -> Phrase {
         let shown = texts.prefix(texts.count > maxListed ? maxListed - 1 : maxListed)
-            .map { line($0, limit: maxListedCharacters) ?? "" }
+            .map { cut($0, maxListedCharacters) }
         let rest = texts.count - shown.count
-        guard let last = rest > 0 ? "\(rest) more" : shown.last else { return "" }
-        let front = rest > 0 ? shown[...] : shown.dropLast()
-        return front.isEmpty ? last : "\(front.joined(separator: ", ")) and \(last)"
+        if rest > 0 { return .plural("{items} and {count} more", "{items} and {count} more", rest, ["items": shown]) }
+        guard shown.count > 1, let last = shown.last else { return .alone(shown.first ?? .verbatim("")) }
+        return .phrase("{items} and {last}", ["items": shown.dropLast(), "last": [last]])
     }
 
-    /// Escapes the text so that markup shows it literally.
-    package static func escaped(_ text: String) -> String {
-        var escaped = ""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "&": escaped += "&amp;"
-            case "<": escaped += "&lt;"
-            case ">": escaped += "&gt;"
-            case "\"": escaped += "&quot;"
-            case "'": escaped += "&#39;"
-            default: escaped.unicodeScalars.append(scalar)
-            }
-        }
-        return escaped
+    /// Shortens a result of `line` further. Our own messages are short.
+    static func cut(_ text: Phrase.Text, _ limit: Int) -> Phrase.Text {
+        text.isMessage ? text : .verbatim(line(text.text, limit: limit) ?? "")
     }
 
     /// Capitalises the first letter: reasons are sentence fragments, but are shown alone here.
