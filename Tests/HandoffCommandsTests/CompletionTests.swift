@@ -34,7 +34,7 @@ import Testing
 
     @Test func `an option that was given is not offered again unless it may be repeated`() {
         #expect(!words("list", "--here", "--").contains("--here"))
-        #expect(words("publish", "com.example.a", "--required", "page", "--r") == ["--required"])
+        #expect(words("publish", "com.example.a", "--required", "page", "--r") == ["--required", "--read-only"])
     }
 
     @Test func `words before the cursor are parsed as in the final command`() {

@@ -94,7 +94,7 @@ import Testing
         ),
         (["publish", "a", "--title", "x", "--title", "y"], "option '--title' can be given only once"),
         (["list", "--here=yes"], "option '--here' takes no value"),
-        (["publish"], "'publish' needs TYPE|URL|FILE|FOLDER|-"),
+        (["withdraw"], "'withdraw' needs ID"),
         (["publish", "a", "b"], "'publish' does not take 'b'"),
         (["status", "now"], "'status' does not take 'now'"),
         (["device"], "'device' needs one of: rename, remove, accept"),

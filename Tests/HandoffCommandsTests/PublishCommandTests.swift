@@ -39,6 +39,22 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (["publish"], "'publish' needs TYPE|URL|FILE|FOLDER|-, --git or --session"),
+        (["publish", "a.b", "--untracked"], "--untracked needs --git"),
+        (["publish", "a.b", "--read-only"], "--read-only needs --session"),
+        (["publish", "--git", "--session", "tmux:a"], "--git and --session cannot be used together"),
+        (["publish", "--git", "--title", "A"], "--git and --title cannot be used together"),
+        (["publish", "a.b", "--session", "tmux:a"], "--session and 'a.b' cannot be used together"),
+        (["publish", "--session", "tmux:a", "--json"], "--session and --json cannot be used together"),
+        (["publish", "--session", ""], "--session is empty"),
+    ])
+    func `arguments that do not belong together are refused`(_ words: [String], _ reason: String) throws {
+        #expect(try run.run(words) == .wrongUsage)
+        #expect(run.diagnostics.contains(reason), "\(run.diagnostics)")
+        #expect(run.daemon.methods.isEmpty)
+    }
+
     @Test func `a sent item goes to one device and ends when it is accepted`() throws {
         var published: JSONObject?
         let publishing = daemon {

@@ -40,6 +40,11 @@ AT_ONCE = int(os.environ.get("HANDOFF_AT_ONCE", "1"))
 FULL_SAMPLES = os.environ.get("HANDOFF_SAMPLES") == "full"
 
 
+# A shell's background jobs ignore it, and so would all programs that a test starts and interrupts.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Failure(Exception):
     """A test expectation that does not hold."""
 

@@ -100,7 +100,11 @@ class Desktop(Desk):
             "PYTHONDIR": os.path.dirname(module)})
         expect(done.code == 0, str(done))
         os.makedirs(os.path.dirname(module), exist_ok=True)
+        # Those of the package handoff, which the window depends on.
         os.symlink(os.path.join(ROOT, "Integrations", "python", "handoff.py"), module)
+        os.makedirs(os.path.join(prefix, "lib", "handoff"), exist_ok=True)
+        os.symlink(os.path.join(ROOT, "Integrations", "python", "handoff_locale.py"),
+                   os.path.join(prefix, "lib", "handoff", "handoff_locale.py"))
         return prefix
 
     def run(self, *words):

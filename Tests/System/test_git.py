@@ -16,7 +16,7 @@ import time
 import checkouts
 from checkouts import PROGRAM, Checkout, Pair, Template, Transfer, carried, environment, pair, program, refused
 from documents import configure
-from harness import BIN, FULL_SAMPLES, ROOT, Failure, Follower, Skip, expect, main, test
+from harness import BIN, FULL_SAMPLES, ROOT, Failure, Follower, Skip, expect, main, run, test
 
 # ---- Between two daemons -------------------------------------------------------------------------------------------------
 
@@ -78,6 +78,28 @@ def answered(device, answer, *words):
             pass  # The program has exited.
     os.close(main_side)
     return shown.decode()
+
+
+@test("handoffctl publish runs handoff-git with --git, and handoff-terminal with --session")
+def through_handoffctl(stage):
+    desk, laptop = two(stage)
+    programs = os.path.join(desk.daemon.folder, "programs")
+    os.mkdir(programs)
+    os.symlink(PROGRAM, os.path.join(programs, "handoff-git"))
+    environment = {**desk.environment, "PATH": f"{programs}:/usr/bin:/bin"}
+    environment.pop("HANDOFF_SOCKET", None)
+    words = [os.path.join(BIN, "handoffctl"), "--socket", desk.daemon.socket, "publish"]
+    done = run([*words, "--session", "tmux:work"], environment)
+    expect(done.code == 1 and "cannot run handoff-terminal: it is not installed" in done.errors, f"{done}")
+    publish = Follower(stage, [*words, "--json", "--git", "--untracked", desk.checkout.place], environment,
+                       os.path.join(desk.daemon.folder, "publish.log"))
+    awaited(laptop, publish.wait("published")["id"])
+    stub = os.path.join(programs, "handoff-terminal")
+    with open(stub, "w") as file:
+        file.write('#!/bin/sh\nprintf "%s|" "$@" "$HANDOFF_SOCKET"\n')
+    os.chmod(stub, 0o755)
+    done = run([*words, "--session", "tmux:work", "--read-only", "--to", "laptop"], environment)
+    expect(done.output == f"share|--to|laptop|--read-only|tmux:work|{desk.daemon.socket}|", f"{done}")
 
 
 @test("work continues in the checkout with the same remote, is edited there, and continues back")

@@ -6,7 +6,7 @@ package import LoopIO
 /// `publish`: offers an activity to the other devices while the command runs.
 package struct PublishCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["publish"], operands: [.one(.offered)],
+        words: ["publish"], operands: [.optional(.offered)],
         summary: "offer an activity, a page or a file to the other devices until interrupted",
         options: [
             OptionSpecification("--title", .value("TEXT"), "the title shown on other devices"),
@@ -18,6 +18,10 @@ package struct PublishCommand: Command {
             OptionSpecification("--team", .value("ID"), "allow only apps of this team to continue it"),
             OptionSpecification("--required", .values("KEY"), "a userInfo key that must be present to continue it"),
             OptionSpecification("--to", .value(.otherDevice), "offer it only to this device (name or id prefix)"),
+            OptionSpecification("--git", .flag, "offer the branch and uncommitted work of a checkout"),
+            OptionSpecification("--untracked", .flag, "with --git: also the untracked files"),
+            OptionSpecification("--session", .value("tmux:NAME"), "offer a live session of tmux"),
+            OptionSpecification("--read-only", .flag, "with --session: other devices cannot type"),
         ],
         details: """
             An http or https URL is offered as a page (NSUserActivityTypeBrowsingWeb). An existing file or folder is
@@ -47,6 +51,9 @@ package struct PublishCommand: Command {
             When the daemon is back after it stopped, the activity is published again with a new id, and another
             published is printed. If the daemon is offline at the start, the exit status is 3.
 
+            --git is handoff-git publish, for the checkout in the current or another folder. --session is
+            handoff-terminal share. Their manual pages describe them; other devices continue both as any offer.
+
             With --json:
 
               published  id, type, title: it is offered
@@ -63,12 +70,23 @@ package struct PublishCommand: Command {
             """,
         example: "handoffctl publish com.example.editing --title Draft --user-info '{\"page\": 3}'")
 
-    private let request: PublishRequest
+    private enum Action {
+        case offer(PublishRequest)
+        case run(PublishingProgram)
+    }
+
+    private let action: Action
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
-        let subject = try PublishSubject(
-            arguments.operands.first ?? "", mayBeActivity: true, command: command)
+        if let program = try PublishingProgram(arguments) {
+            action = .run(program)
+            return
+        }
+        guard let operand = arguments.operands.first else {
+            throw .missing("TYPE|URL|FILE|FOLDER|-, --git or --session", for: "'publish'", command: command)
+        }
+        let subject = try PublishSubject(operand, mayBeActivity: true, command: command)
         var userInfo: UserInfoSource?
         if let text = arguments.value("--user-info") { userInfo = try UserInfoSource(text) }
         let webURL = arguments.value("--web-url") ?? subject.page
@@ -81,14 +99,20 @@ package struct PublishCommand: Command {
         if let text = arguments.value("--stream") { stream = try ArgumentValue.text(text, option: "--stream") }
         var recipient: String?
         if let text = arguments.value("--to") { recipient = try ArgumentValue.text(text, option: "--to") }
-        request = PublishRequest(
-            type: subject.type, title: arguments.value("--title") ?? subject.title, userInfo: userInfo,
-            webpageURL: webURL, team: team,
-            requiredKeys: arguments.all("--required"), stream: stream.map { .path($0) },
-            recipient: recipient, endsWhenAccepted: false)
+        action = .offer(
+            PublishRequest(
+                type: subject.type, title: arguments.value("--title") ?? subject.title, userInfo: userInfo,
+                webpageURL: webURL, team: team,
+                requiredKeys: arguments.all("--required"), stream: stream.map { .path($0) },
+                recipient: recipient, endsWhenAccepted: false))
     }
 
-    package func run(in context: CommandContext) { request.run(in: context) }
+    package func run(in context: CommandContext) {
+        switch action {
+        case .offer(let request): request.run(in: context)
+        case .run(let program): program.run(in: context)
+        }
+    }
 }
 
 /// The validated arguments of `publish`.

@@ -74,7 +74,7 @@ package final class DetachedProgram {
     }
 
     /// Calls `body` with a null-terminated array of C strings.
-    private static func withCStrings<Result>(
+    static func withCStrings<Result>(
         _ texts: [String], _ body: (UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>) -> Result
     ) -> Result {
         var pointers: [UnsafeMutablePointer<CChar>?] = texts.map { strdup($0.systemPath) }
