@@ -201,7 +201,8 @@ class Capture:
         limits = [f"^{row.split()[0]}" for row in known if row.endswith(" commit")]
         revisions = "\n".join([state.commit, *limits, ""]).encode()
         large = self._large(revisions)
-        file = open(os.path.join(self._scratch, f"pack-{time.monotonic_ns()}"), "w+b")
+        # Without a name: a device may request any number of packs, one after another.
+        file = tempfile.TemporaryFile(dir=self._scratch)
         words = ("-C", repository.top, "pack-objects", "--revs", "--thin", "--delta-base-offset", "--stdout", "-q")
         done = subprocess.run(["git", *words], input=(f"{large}\n" if large else "").encode() + revisions, stdout=file,
                                     stderr=subprocess.PIPE, env=environment(**self.variables))
