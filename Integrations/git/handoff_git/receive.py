@@ -122,8 +122,10 @@ def reference(commit, kind):
 
 def _index(repository, stream, size, variables):
     """Checks the objects of a pack, with the names in their trees, and stores it. (`git fetch` of a bundle checks nothing.)"""
-    with subprocess.Popen(["git", "-C", repository.top, "index-pack", "--strict", "--fix-thin", "--stdin"], stdin=subprocess.PIPE,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(**variables)) as process:
+    words = ["git", "-C", repository.top, "index-pack", "--strict", "--fix-thin", "--stdin"]
+    # A pipe could be filled by warnings about old trees, while this program waits for the other pipe.
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                                              stderr=errors, env=environment(**variables)) as process:
         try:
             stream.copy(size, process.stdin)
         except BaseException:
@@ -133,9 +135,11 @@ def _index(repository, stream, size, variables):
             process.stdin.close()
         except BrokenPipeError:
             pass  # It refused an object.
-        errors = process.stderr.read()
+        process.wait()
+        errors.seek(0)
+        lines = b"".join(line for line in errors if not line.startswith(b"warning:"))
     if process.returncode:
-        reason = why(subprocess.CompletedProcess(process.args, process.returncode, b"", errors))
+        reason = why(subprocess.CompletedProcess(process.args, process.returncode, b"", lines))
         if "unresolved delta" in reason or "did not receive expected object" in reason:
             raise Incomplete(reason)
         raise Failure(f"the objects were refused: {reason}")
