@@ -76,6 +76,8 @@ def receive(repository, stream, is_new):
         is_valid = is_id(names[0]) and (names[1] is None or is_id(names[1])) and type(size) is int and 0 < size < 1 << 40
         if not is_valid or not isinstance(boundary, list) or len(boundary) > 10_000 or not all(map(is_id, boundary)):
             raise Failure("the other device sent no valid message")
+        if size > shutil.disk_usage(repository.objects).free:
+            raise Failure(f"the work has {size:,} bytes, which is more than the free space of the disk")
         # `git prune` deletes it if this program is killed.
         quarantine = tempfile.mkdtemp(prefix="tmp_objdir-handoff-", dir=repository.objects)
         variables = {"GIT_OBJECT_DIRECTORY": quarantine, "GIT_ALTERNATE_OBJECT_DIRECTORIES": alternate(repository.objects)}
