@@ -20,7 +20,7 @@ VERSION = 1
 MARK, BASES = "handoff-continue", "handoff-bases"
 # More is rarely work: an unignored folder of packages or results.
 MAX_UNTRACKED, MAX_UNTRACKED_BYTES = 10_000, 1 << 30
-MAX_KEYS = 64
+MAX_KEYS, MAX_KEY = 64, 1_000
 WHO = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER")
        for field, value in (("NAME", "Handoff"), ("EMAIL", "handoff@localhost"))}
 
@@ -234,7 +234,8 @@ def bases(repository):
     """Returns the keys of the states that were continued here: the work here contains them."""
     try:
         with open(repository.path(BASES)) as file:
-            return [each for each in json.load(file) if isinstance(each, str)][-MAX_KEYS:]
+            # A longer one, from another device, could make later offers too large to publish.
+            return [each for each in json.load(file) if isinstance(each, str) and len(each) <= MAX_KEY][-MAX_KEYS:]
     except (OSError, ValueError):
         return []
 
