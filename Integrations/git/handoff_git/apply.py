@@ -300,11 +300,12 @@ class Application:
 
     def _forget_clean(self):
         """Deletes the reference to the replaced state if that had no uncommitted work. Returns it otherwise."""
-        is_clean = self.mark["isClean"] and not self.mark["hasHidden"]
+        # Untracked files can be replaced in a clean checkout, too.
+        is_clean = self.mark["isClean"] and not self.mark["hasHidden"] and not self.old.notes.get("files")
         # The keys are only a claim of the other device. Nothing is lost if its trees have all of the replaced work.
-        is_kept = (self.old.head, self.old.index, self.old.notes["added"]) == (
-            self.new.head, self.new.index, self.new.notes["added"]) and not any(before[0] for before, _ in self._plan.values())
-        if is_clean or self.mark["isFresh"] or is_kept:
+        is_contained = (self.old.head, self.old.index, self.old.notes["added"]) == (
+            self.new.head, self.new.index, self.new.notes["added"]) and not any(row[0][0] for row in self._plan.values())
+        if is_clean or self.mark["isFresh"] or is_contained:
             self.repository.git("update-ref", "-d", self.mark["reference"])
             return None
         return self.mark["reference"]
