@@ -107,10 +107,13 @@
      ((equal what "text")
       (let ((state (handoff--state)) (path (alist-get 'path message)))
         (when (listp state)
-          (with-current-buffer handoff--front
-            (save-restriction
-              (widen)
-              (let ((coding-system-for-write 'utf-8-unix)) (write-region nil nil path nil 'silent)))))
+          ;; A request without a reply would prevent all later ones.
+          (condition-case nil
+              (with-current-buffer handoff--front
+                (save-restriction
+                  (widen)
+                  (let ((coding-system-for-write 'utf-8-unix)) (write-region nil nil path nil 'silent))))
+            (error (setq state (make-hash-table)))))
         (handoff--send `((text . t) (state . ,state)))))
      ;; Not inside the filter, in which errors and quits have other effects.
      ((equal what "open")

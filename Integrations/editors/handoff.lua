@@ -111,13 +111,14 @@ local function received(message)
     send({ state = state() })
   elseif message['do'] == 'text' then
     local current = state()
-    if current.file then
+    -- A request without a reply would prevent all later ones.
+    local ok = current.file and pcall(function()
       local lines = api.nvim_buf_get_lines(front, 0, -1, false)
       -- The API has a newline for a NUL, as writefile() does.
       if vim.bo[front].endofline then lines[#lines + 1] = '' end
       fn.writefile(lines, message.path, 'b')
-    end
-    send({ text = true, state = current })
+    end)
+    send({ text = true, state = ok and current or {} })
   elseif message['do'] == 'open' then
     -- Not inside another command, and not in a terminal's or a prompt's mode.
     vim.schedule(function()

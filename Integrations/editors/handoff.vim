@@ -143,13 +143,18 @@ def Received(_: any, line: string)
   if message.do ==# 'state'
     Send({state: State()})
   elseif message.do ==# 'text'
-    const state = State()
+    var state = State()
     if has_key(state, 'file')
-      var lines = getbufline(front, 1, '$')
-      if &encoding !=# 'utf-8'
-        map(lines, (_, each) => iconv(each, &encoding, 'utf-8'))
-      endif
-      writefile(lines, message.path, getbufvar(front, '&endofline') ? '' : 'b')
+      # A request without a reply would prevent all later ones.
+      try
+        var lines = getbufline(front, 1, '$')
+        if &encoding !=# 'utf-8'
+          map(lines, (_, each) => iconv(each, &encoding, 'utf-8'))
+        endif
+        writefile(lines, message.path, getbufvar(front, '&endofline') ? '' : 'b')
+      catch
+        state = {}
+      endtry
     endif
     Send({text: true, state: state})
   elseif message.do ==# 'open'

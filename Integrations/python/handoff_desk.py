@@ -130,7 +130,8 @@ def here(url):
 
 def url_of(value):
     url = value.get("$url") if isinstance(value, dict) else None
-    return url if isinstance(url, str) and url.startswith("handoff-document:") and len(url) < 16_384 else None
+    is_valid = isinstance(url, str) and url.startswith("handoff-document:") and len(url) < 16_384 and "\0" not in url
+    return url if is_valid else None
 
 
 def name_of(url):

@@ -73,8 +73,11 @@ function received(line) {
     try { message = JSON.parse(line); } catch { return; }
     if (message.do === 'state') send({ state: state() });
     if (message.do === 'text') {
-        const current = state();
-        if (current.file) fs.writeFileSync(message.path, front.document.getText());
+        let current = state();
+        // A request without a reply would prevent all later ones.
+        try {
+            if (current.file) fs.writeFileSync(message.path, front.document.getText());
+        } catch { current = {}; }
         send({ text: true, state: current });
     }
     if (message.do === 'open') {

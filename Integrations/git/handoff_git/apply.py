@@ -15,7 +15,7 @@ import tempfile
 from .capture import BASES, MARK, Capture, bases, load
 from .placing import Condition, branch_for
 from .receive import expire, reference
-from .repository import GITLINK, LINK, PROGRAM, Failure, Files, blob, listed, mode_of, pointers, shown
+from .repository import GITLINK, LINK, PROGRAM, Failure, Files, blob, contents, listed, mode_of, pointers, shown
 from .writing import Writer, part_name
 
 
@@ -155,7 +155,7 @@ class Application:
         for words, path in zip(rows[::2], rows[1::2]):
             before, after, first, second, _ = words.decode().lstrip(":").split()
             parts = path.lower().split(b"/")
-            if any(each in (b"", b".", b"..", b".git") for each in parts):
+            if any(each in (b"", b".", b"..", b".git") or len(each) > 255 for each in parts):
                 raise Failure(f"the path {shown(path)} is refused")
             plan[path] = tuple((None, None) if mode == "000000" else (mode, name)
                                for mode, name in ((before, first), (after, second)))
@@ -176,8 +176,25 @@ class Application:
         oid, size = self._pointers.get(name, (None, None))
         return size == status.st_size and blob(self.repository, path, status, kind=hashlib.sha256) == oid
 
+    def _check_new(self):
+        """Checks that the new links and files can be written: an error would interrupt the continuation."""
+        links = {path: after[1] for path, (_, after) in self._plan.items() if after[0] == LINK}
+        targets = contents(self.repository, set(links.values()), limit=4096)
+        if invalid := [path for path, name in links.items() if not targets.get(name) or b"\0" in targets[name]]:
+            raise Failure(f"the link {shown(invalid[0])} is invalid; nothing was changed")
+        names = [after[1] for _, after in self._plan.values() if after[0] and after[0] != GITLINK]
+        rows = self.repository.git("cat-file", "--batch-check=%(objectname) %(objectsize)",
+                                   input="".join(f"{each}\n" for each in names).encode()).splitlines()
+        sizes = [row.split()[1] for row in rows]
+        if b"missing" in sizes:
+            raise Failure("objects of the files are missing here (a partial clone); nothing was changed")
+        if sum(map(int, sizes)) > shutil.disk_usage(self.repository.top).free:
+            raise Failure("the files are larger than the free space of the disk; nothing was changed")
+
     def _check(self, is_new):
         """Checks that each path has the content of one of the states, and no other file is in the way of a new one."""
+        if is_new:
+            self._check_new()
         with Capture(self.repository) as capture:
             index = capture.tree_of_index()
         if index not in ((self.old.index,) if is_new else (self.old.index, self.new.index)):
@@ -283,8 +300,12 @@ class Application:
 
     def _forget_clean(self):
         """Deletes the reference to the replaced state if that had no uncommitted work. Returns it otherwise."""
-        is_clean = self.mark["isClean"] and not self.mark["hasHidden"]
-        if is_clean or self.mark["isFresh"] or self.old.keys & self.new.keys:
+        # Untracked files can be replaced in a clean checkout, too.
+        is_clean = self.mark["isClean"] and not self.mark["hasHidden"] and not self.old.notes.get("files")
+        # The keys are only a claim of the other device. Nothing is lost if its trees have all of the replaced work.
+        is_contained = (self.old.head, self.old.index, self.old.notes["added"]) == (
+            self.new.head, self.new.index, self.new.notes["added"]) and not any(row[0][0] for row in self._plan.values())
+        if is_clean or self.mark["isFresh"] or is_contained:
             self.repository.git("update-ref", "-d", self.mark["reference"])
             return None
         return self.mark["reference"]

@@ -20,7 +20,7 @@ VERSION = 1
 MARK, BASES = "handoff-continue", "handoff-bases"
 # More is rarely work: an unignored folder of packages or results.
 MAX_UNTRACKED, MAX_UNTRACKED_BYTES = 10_000, 1 << 30
-MAX_KEYS = 64
+MAX_KEYS, MAX_KEY = 64, 1_000
 WHO = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER")
        for field, value in (("NAME", "Handoff"), ("EMAIL", "handoff@localhost"))}
 
@@ -201,7 +201,8 @@ class Capture:
         limits = [f"^{row.split()[0]}" for row in known if row.endswith(" commit")]
         revisions = "\n".join([state.commit, *limits, ""]).encode()
         large = self._large(revisions)
-        file = open(os.path.join(self._scratch, f"pack-{time.monotonic_ns()}"), "w+b")
+        # Without a name: a device may request any number of packs, one after another.
+        file = tempfile.TemporaryFile(dir=self._scratch)
         words = ("-C", repository.top, "pack-objects", "--revs", "--thin", "--delta-base-offset", "--stdout", "-q")
         done = subprocess.run(["git", *words], input=(f"{large}\n" if large else "").encode() + revisions, stdout=file,
                                     stderr=subprocess.PIPE, env=environment(**self.variables))
@@ -233,7 +234,8 @@ def bases(repository):
     """Returns the keys of the states that were continued here: the work here contains them."""
     try:
         with open(repository.path(BASES)) as file:
-            return [each for each in json.load(file) if isinstance(each, str)][-MAX_KEYS:]
+            # A longer one, from another device, could make later offers too large to publish.
+            return [each for each in json.load(file) if isinstance(each, str) and len(each) <= MAX_KEY][-MAX_KEYS:]
     except (OSError, ValueError):
         return []
 

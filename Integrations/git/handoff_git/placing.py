@@ -201,7 +201,10 @@ def branch_for(repository, wanted, head, chosen=None):
     name = chosen or wanted
     if name is None:
         return None
-    is_plain = len(name.encode("utf-8", "surrogatepass")) <= MAX_NAME and not name.startswith("-") and "\0" not in name
+    try:
+        is_plain = len(os.fsencode(name)) <= MAX_NAME and not name.startswith("-") and "\0" not in name
+    except UnicodeEncodeError:
+        is_plain = False
     if not is_plain or name == "HEAD" or run("check-ref-format", f"refs/heads/{name}").returncode:
         raise Failure(f"{visible(name)} is not a valid name of a branch")
     if _is_usable(repository, name, head):

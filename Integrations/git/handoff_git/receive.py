@@ -76,6 +76,8 @@ def receive(repository, stream, is_new):
         is_valid = is_id(names[0]) and (names[1] is None or is_id(names[1])) and type(size) is int and 0 < size < 1 << 40
         if not is_valid or not isinstance(boundary, list) or len(boundary) > 10_000 or not all(map(is_id, boundary)):
             raise Failure("the other device sent no valid message")
+        if size > shutil.disk_usage(repository.objects).free:
+            raise Failure(f"the work has {size:,} bytes, which is more than the free space of the disk")
         # `git prune` deletes it if this program is killed.
         quarantine = tempfile.mkdtemp(prefix="tmp_objdir-handoff-", dir=repository.objects)
         variables = {"GIT_OBJECT_DIRECTORY": quarantine, "GIT_ALTERNATE_OBJECT_DIRECTORIES": alternate(repository.objects)}
@@ -122,8 +124,10 @@ def reference(commit, kind):
 
 def _index(repository, stream, size, variables):
     """Checks the objects of a pack, with the names in their trees, and stores it. (`git fetch` of a bundle checks nothing.)"""
-    with subprocess.Popen(["git", "-C", repository.top, "index-pack", "--strict", "--fix-thin", "--stdin"], stdin=subprocess.PIPE,
-                          stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(**variables)) as process:
+    words = ["git", "-C", repository.top, "index-pack", "--strict", "--fix-thin", "--stdin"]
+    # A pipe could be filled by warnings about old trees, while this program waits for the other pipe.
+    with tempfile.TemporaryFile() as errors, subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL,
+                                                              stderr=errors, env=environment(**variables)) as process:
         try:
             stream.copy(size, process.stdin)
         except BaseException:
@@ -133,9 +137,11 @@ def _index(repository, stream, size, variables):
             process.stdin.close()
         except BrokenPipeError:
             pass  # It refused an object.
-        errors = process.stderr.read()
+        process.wait()
+        errors.seek(0)
+        lines = b"".join(line for line in errors if not line.startswith(b"warning:"))
     if process.returncode:
-        reason = why(subprocess.CompletedProcess(process.args, process.returncode, b"", errors))
+        reason = why(subprocess.CompletedProcess(process.args, process.returncode, b"", lines))
         if "unresolved delta" in reason or "did not receive expected object" in reason:
             raise Incomplete(reason)
         raise Failure(f"the objects were refused: {reason}")

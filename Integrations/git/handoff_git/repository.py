@@ -243,13 +243,13 @@ def blob(repository, path, status, objects=None, kind=None):
     return name
 
 
-def contents(repository, ids, **variables):
-    """Returns the contents of small blobs by their ids. Others are missing."""
+def contents(repository, ids, limit=1024, **variables):
+    """Returns the contents of blobs below a size by their ids. Others are missing."""
     if not ids:
         return {}
     rows = repository.git("cat-file", "--batch-check=%(objectname) %(objecttype) %(objectsize)",
                           input="".join(f"{each}\n" for each in ids).encode(), **variables).decode().splitlines()
-    small = [row.split()[0] for row in rows if row.split()[1:2] == ["blob"] and int(row.split()[2]) < 1024]
+    small = [row.split()[0] for row in rows if row.split()[1:2] == ["blob"] and int(row.split()[2]) < limit]
     data = repository.git("cat-file", "--batch", input="".join(f"{each}\n" for each in small).encode(), **variables)
     found = {}
     while data:

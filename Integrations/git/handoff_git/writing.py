@@ -72,6 +72,8 @@ class Writer:
             status = None
         folder, name = self.files.parent(path, create=True)
         if mode == GITLINK:
+            if status:
+                os.unlink(name, dir_fd=folder)
             return os.mkdir(name, dir_fd=folder)
         try:
             os.unlink(self._part, dir_fd=folder)
