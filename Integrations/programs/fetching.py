@@ -66,7 +66,7 @@ class Fetch:
                     self.is_playing, self.timer = True, 0
                     self.ready(path, False)
                     return GLib.SOURCE_REMOVE
-        except (OSError, ValueError):
+        except (OSError, ValueError, OverflowError):  # The sizes in the file are those of the other device.
             pass
         return GLib.SOURCE_CONTINUE
 

@@ -182,8 +182,11 @@ class Opening:
         if not request or time.monotonic() > request.limit:
             self.request, self.timer = None, 0
             return GLib.SOURCE_REMOVE
-        # The timer may still run for the previous request.
-        player = next((each for each in self.players.values() if request.uri and same(each.url, request.uri)), None)
+        if not request.uri:
+            # The timer ran for the previous request, and this one is being fetched, which can take hours.
+            self.timer = 0
+            return GLib.SOURCE_REMOVE
+        player = next((each for each in self.players.values() if same(each.url, request.uri)), None)
         if player and not request.is_read:
             request.is_read = True
             player.read(lambda has_replied: self._adjust(player, request))

@@ -261,6 +261,11 @@ class Job:
                 part.activity, part.number = activity, self._count
                 part.is_streamed = fields.get("type") == _CONTENT
                 part.enter("offered")
+        elif event == "waiting":
+            # It is stored, and is sent even if the process is ended now. In their order.
+            part = next((each for each in self.parts if not each.is_over), None)
+            if part:
+                part.enter("kept")
         else:
             part = next((each for each in self.parts if each.activity and each.activity == activity), None)
             if part and not part.is_over:

@@ -19,6 +19,9 @@ class Owner:
     def changed(self, types):
         pass
 
+    def owned(self):
+        pass
+
     def provide(self, name, done):
         print(json.dumps(name), flush=True)
         if self.contents[name] is not None:

@@ -305,6 +305,10 @@ def in_turn(stage, screen):
             laptop.pasted(former)
         before, seen = desk.sent(), len(laptop.watch.seen)
         desk.own({"text/plain": b"hunter2", "UTF8_STRING": b"hunter2", SECRET: b"secret"})
+        if former:
+            # What appears within a second could be restored by a clipboard manager, and is not offered.
+            until("the withdrawn clipboard", lambda: SECRET not in laptop.types())
+            time.sleep(1.1)
         # An offer of the secret would arrive before that of content that is copied when this has arrived.
         laptop.copy(b"later")
         desk.pasted(b"later")
@@ -428,7 +432,8 @@ def kept(stage):
             offers.append(fields["expirationDate"] + agent["EPOCH"])
             return types.SimpleNamespace(become_current=lambda: None, invalidate=lambda: None)
 
-    loop = types.SimpleNamespace(after=lambda _, function: function(), cancel=lambda timer: None)
+    # Only the time in which the clipboard settles is over immediately.
+    loop = types.SimpleNamespace(after=lambda delay, function: delay < 1 and function() or None, cancel=lambda timer: None)
     device = agent["Agent"](loop, 120, 0)
     device._app = App()
 
@@ -447,6 +452,17 @@ def kept(stage):
     # It becomes empty for another reason, or has only unknown types.
     expect(change(10) == [] and change(10) == [] and change(0.5, "text/plain") == [120], f"{offers}")
     expect(change(10, "") == [] and device._changed == times.now and change(0.5, "text/plain") == [120], f"{offers}")
+    # The clipboard of another device replaces it, and expires.
+    device._clipboard = types.SimpleNamespace(own=lambda names: None, release=lambda: None)
+    times.now += 10
+    local = device._changed
+    device._offers = {("other", "1"): {"device": "other", "id": "1", "team": "text", "copied": times.now}}
+    device._choose()
+    expect(device._remote and device._remote.key == ("other", "1"), "the other clipboard is not used")
+    times.now += 121
+    device._choose()
+    expect(not device._remote and change(0.5, "text/plain") == [] and device._changed == local, f"{offers}")
+    expect(change(10, "text/plain") == [120], f"{offers}")
 
 
 def eager(stage, screen):
