@@ -1,7 +1,7 @@
 ;;; handoff.el --- Continue files on other devices  -*- lexical-binding: t -*-
 
-;; Offers the file in front of Emacs 27 and later to the user's other devices, and opens theirs.  docs/editors.md describes it.
-;; Enable it in init.el with: (load "/usr/share/handoff/editors/handoff")
+;; Offers the current file of Emacs 27 and later to the user's other devices, and opens files from them.  docs/editors.md
+;; describes it.  Enable it in init.el with: (load "/usr/share/handoff/editors/handoff")
 
 ;;; Code:
 (require 'json)
@@ -33,25 +33,25 @@
             (unsaved . ,(if (buffer-modified-p) t json-false))))))))
 
 (defun handoff--show (&rest _)
-  "Offer the file in front, if it is another one."
+  "Offer the current file."
   (let* ((buffer (window-buffer (selected-window))) (file (buffer-file-name buffer)))
-    ;; A path that is not UTF-8 has no name on other devices.
+    ;; A path that is not UTF-8 cannot be offered.
     (when (and file (not (file-remote-p file)) (not (string-match-p "[\x3fff80-\x3fffff]" file)))
       (setq handoff--front buffer)
       (handoff--send `((front . ,(expand-file-name file)))))))
 
 (defun handoff--focus ()
-  "Offer the file in front of a frame that has received the focus."
+  "Offer the current file of a frame that has received the focus."
   (when (eq (frame-focus-state) t) (handoff--show)))
 
 (defun handoff--beside (text)
-  "Show TEXT in a buffer of its own."
+  "Show TEXT in a separate buffer."
   (let ((buffer (generate-new-buffer "*handoff unsaved text*")))
     (with-current-buffer buffer (insert text) (goto-char (point-min)))
     (pop-to-buffer buffer)))
 
 (defun handoff--text (path)
-  "Return the text of the file at PATH, and delete that."
+  "Return the text of the file at PATH, and delete the file."
   (prog1 (with-temp-buffer
            (let ((coding-system-for-read 'utf-8-unix)) (insert-file-contents path))
            (buffer-string))
@@ -61,12 +61,12 @@
   "Open the file of MESSAGE."
   (let* ((file (alist-get 'file message)) (path (alist-get 'text message)) (text (and path (handoff--text path)))
          (notes (append (alist-get 'notes message) nil)) lock
-         ;; Each of these would ask, and stop everything until the question is answered.
+         ;; Each of these would show a prompt, which would block Emacs.
          (enable-local-variables (and (eq (alist-get 'modelines message) t) :safe)) (enable-local-eval nil)
          (large-file-warning-threshold nil) (vc-follow-symlinks t) (find-file-suppress-same-file-warnings t))
     (when (> (minibuffer-depth) 0) (select-window (or (minibuffer-selected-window) (get-largest-window))))
     (when file
-      ;; Names with a colon or ~ are not for a handler of remote files.
+      ;; Do not pass names with a colon or ~ to a handler of remote files.
       (let ((buffer (let ((file-name-handler-alist nil)) (find-file-noselect file t))))
         (pop-to-buffer-same-window buffer)
         (widen)
@@ -115,7 +115,7 @@
                   (let ((coding-system-for-write 'utf-8-unix)) (write-region nil nil path nil 'silent))))
             (error (setq state (make-hash-table)))))
         (handoff--send `((text . t) (state . ,state)))))
-     ;; Not inside the filter, in which errors and quits have other effects.
+     ;; Do not run inside the filter, in which errors and quits have other effects.
      ((equal what "open")
       (run-at-time 0 nil (lambda ()
                            (condition-case error (handoff--open message)

@@ -1,5 +1,5 @@
--- Handoff for Neovim 0.7 and later: offers the file in front to the user's other devices, and opens theirs. docs/editors.md
--- describes it. Enable it in init.lua with: dofile('/usr/share/handoff/editors/handoff.lua')
+-- Handoff for Neovim 0.7 and later: offers the current file to the user's other devices, and opens files from them.
+-- docs/editors.md describes it. Enable it in init.lua with: dofile('/usr/share/handoff/editors/handoff.lua')
 if vim.g.loaded_handoff then return end
 vim.g.loaded_handoff = 1
 
@@ -8,7 +8,7 @@ local job, front, rest
 local notes = {}
 
 local function send(message)
-  -- A path that is not UTF-8 has no name on other devices.
+  -- A path that is not UTF-8 cannot be offered.
   local ok, line = pcall(fn.json_encode, message)
   if ok and job then pcall(fn.chansend, job, line .. '\n') end
 end
@@ -35,7 +35,7 @@ local function show(event)
   send({ front = name })
 end
 
--- A message of more than a line would wait for a key.
+-- Limit the message to one line. A longer one would wait for a key.
 local function report()
   local text = 'Handoff: ' .. table.concat(notes, '; ')
   if #notes > 1 or fn.strdisplaywidth(text) > vim.o.columns - 12 then
@@ -54,7 +54,7 @@ local function open(message)
   notes = message.notes
   local group = api.nvim_create_augroup('handoff_open', {})
   local swap
-  -- The question about a swap file would stop everything until it is answered.
+  -- Answer the prompt about a swap file. It would block the editor.
   api.nvim_create_autocmd('SwapExists', { group = group, callback = function()
     swap, vim.v.swapchoice = vim.v.swapname, 'o'
   end })
@@ -114,13 +114,13 @@ local function received(message)
     -- A request without a reply would prevent all later ones.
     local ok = current.file and pcall(function()
       local lines = api.nvim_buf_get_lines(front, 0, -1, false)
-      -- The API has a newline for a NUL, as writefile() does.
+      -- The API represents NUL as a newline, like writefile().
       if vim.bo[front].endofline then lines[#lines + 1] = '' end
       fn.writefile(lines, message.path, 'b')
     end)
     send({ text = true, state = ok and current or {} })
   elseif message['do'] == 'open' then
-    -- Not inside another command, and not in a terminal's or a prompt's mode.
+    -- Do not run inside another command, or in the mode of a terminal or prompt.
     vim.schedule(function()
       local ok, problem = pcall(open, message)
       if not ok then

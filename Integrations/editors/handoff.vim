@@ -1,6 +1,6 @@
 vim9script noclear
-# Handoff for Vim 9 and later: offers the file in front to the user's other devices, and opens theirs. docs/editors.md
-# describes it. Enable it in vimrc with: source /usr/share/handoff/editors/handoff.vim
+# Handoff for Vim 9 and later: offers the current file to the user's other devices, and opens files from them.
+# docs/editors.md describes it. Enable it in vimrc with: source /usr/share/handoff/editors/handoff.vim
 if exists('g:loaded_handoff') || !has('job') || has('nvim')
   finish
 endif
@@ -35,7 +35,7 @@ enddef
 
 def Show()
   const name = Name(bufnr())
-  # A path that is not UTF-8 has no name on other devices.
+  # A path that is not UTF-8 cannot be offered.
   if &buftype !=# '' || bufname() ==# '' || name !~# '^/' || json_decode(json_encode(name)) !=# name
     return
   endif
@@ -43,7 +43,7 @@ def Show()
   Send({front: name})
 enddef
 
-# A message of more than a line would wait for a key.
+# Limit the message to one line. A longer one would wait for a key.
 def Report()
   var text = 'Handoff: ' .. join(notes, '; ')
   if len(notes) > 1 || strdisplaywidth(text) > &columns - 12
@@ -78,7 +78,7 @@ def Open(message: dict<any>)
     if !message.modelines
       setbufvar(buffer, '&modeline', 0)
     endif
-    # The question about a swap file would stop everything until it is answered.
+    # Answer the prompt about a swap file. It would block the editor.
     augroup handoff_open
       autocmd!
       autocmd SwapExists * swap = v:swapname | v:swapchoice = 'o'

@@ -1,4 +1,4 @@
-"""Documents that are open here: those that readers show, with the page, and the latest one of the other programs."""
+"""Open documents: those of readers, with the page, and the latest recent document of the other programs."""
 
 import foreground
 from readers import Readers

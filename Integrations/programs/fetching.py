@@ -1,4 +1,4 @@
-"""Fetches a media file, and lets it be played before it is complete."""
+"""Fetches a media file, which can be played before it is complete."""
 
 import glob
 import hashlib
@@ -9,11 +9,11 @@ from gi.repository import Gio, GLib
 
 import host
 
-# Milliseconds between two looks at the part. A file that has arrived before the first one is played then.
+# Milliseconds between two checks of the part. A file that arrives before the first check is played as a complete file.
 INTERVAL = 500
-# Bytes, and a proportion of the file, that must have arrived after the position.
+# Bytes, and proportion of the file, that must have arrived after the playback position.
 AHEAD, MARGIN = 4 << 20, 0.02
-# The end of the name of a part, after its key.
+# The suffix of the name of a part, after its key.
 SUFFIX, DIGITS = ".handoff-part", 33
 # Formats whose index may be at the end, without which they cannot be played.
 INDEXED = {"video/x-msvideo", "video/vnd.avi", "video/x-ms-wmv", "audio/x-ms-wma", "application/vnd.ms-asf"}
@@ -21,7 +21,7 @@ BOXED = {"video/mp4", "audio/mp4", "video/quicktime", "video/3gpp", "audio/x-m4a
 
 
 def has_index(path):
-    """Returns whether a file that has arrived in part can be played: that its index is not at the end."""
+    """Returns True if an incomplete file can be played, because its index is not at the end."""
     kind, _ = Gio.content_type_guess(path, None)
     if kind in INDEXED or kind not in BOXED:
         return kind not in INDEXED
@@ -37,13 +37,13 @@ def has_index(path):
 
 
 class Fetch:
-    """`ready` gets the path and whether it is complete, or None and the error. `ended` gets the same when it is complete, if
-    it was not at first."""
+    """A running fetch. `ready` receives the path, and True if the file is complete, or None and the error. If the file was
+    incomplete, `ended` receives the same values at the end."""
 
     def __init__(self, request, ready, ended):
         self.request, self.ready, self.ended, self.began = request, ready, ended, time.monotonic()
         cache = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
-        # As DocumentCommand.folder(for:) names it.
+        # The same name as in DocumentCommand.folder(for:).
         key = hashlib.sha256(f"{request.continuation} {request.address}".encode()).hexdigest()[:32]
         self.folder, self.is_playing = os.path.join(cache, "handoff", "fetched", key), False
         self.timer = GLib.timeout_add(INTERVAL, self._look)
@@ -58,7 +58,7 @@ class Fetch:
         try:
             (part,) = glob.glob(os.path.join(glob.escape(self.folder), ".*" + SUFFIX))
             if self._is_enough(os.path.getsize(part), time.monotonic() - self.began):
-                # With its own name, which the part loses when it is complete. Both are the same file.
+                # Create a link with a separate name, because the part is renamed when it is complete. Both are the same file.
                 path = os.path.join(self.folder, "playing", os.path.basename(part)[1:-DIGITS - len(SUFFIX)])
                 os.makedirs(os.path.dirname(path), exist_ok=True)
                 os.path.exists(path) or os.link(part, path)
@@ -71,7 +71,7 @@ class Fetch:
         return GLib.SOURCE_CONTINUE
 
     def _is_enough(self, arrived, seconds):
-        """Returns whether the rest arrives before it is played."""
+        """Returns True if the rest is expected to arrive before it is played."""
         size, length, position = self.request.size, self.request.length, self.request.position
         if not size or not length or position > length:
             return False

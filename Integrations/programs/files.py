@@ -1,4 +1,4 @@
-"""The common parts of readers and recent documents: which files are offered and opened, and with which programs."""
+"""The common parts of readers and recent documents. Selects the files to offer and open, and the programs to use."""
 
 import os
 import re
@@ -11,7 +11,7 @@ import handoff
 import host
 from handoff_locale import _
 
-# Files that programs only read, by their types: a program may run any other. The same list as that for received files.
+# Types of files that programs only read. Files of other types could be run. The list is the same as for received files.
 FAMILIES = (
     "audio/", "font/", "image/", "video/", "application/vnd.oasis.opendocument.",
     "application/vnd.openxmlformats-officedocument.", "application/vnd.comicbook")
@@ -25,18 +25,18 @@ TYPES = set("""
     text/x-readme text/x-tex text/xml""".split())
 # The first bytes of programs, scripts and desktop entries.
 PROGRAMS = (b"\x7fELF", b"MZ", b"#!", b"\xef\xbb\xbf#!", b"\xca\xfe\xba\xbe", b"L\0\0\0\x01\x14\x02\0", b"[Desktop Entry]")
-# Folders whose files do not stay, or are none. Removable media are below /run/media.
+# Folders with temporary or special files. Removable media are below /run/media.
 PRIVATE = ("/tmp", "/var/tmp", "/dev", "/proc", "/sys", "/run", "/var/run")
 MEDIA = "/run/media/"
-# The options for a page, counted from 1, of programs by the last part of their ids.
+# The options that select a page, counted from 1, by the last part of the id of the program.
 PAGES = {"okular": ["--page", "{}"], "zathura": ["--page={}"], "evince": ["--page-index={}"]}
 MAX_PAGE = 1_000_000
-# Executables of desktop entries that start another program, as that of Emacs does with a shell.
+# Executables of desktop entries that start another program. For example, the entry of Emacs uses a shell.
 WRAPPERS = {"bash", "env", "flatpak", "gjs", "java", "perl", "python3", "sh", "snap"}
 
 
 def background(work, done):
-    """Calls a function in a thread, because a disk or network folder can hang. `done` gets its result; None if it failed."""
+    """Calls a function in a thread, because a disk or network folder can hang. `done` receives its result, or None."""
     def run():
         try:
             result = work()
@@ -49,16 +49,16 @@ def background(work, done):
 
 
 def document_type(path):
-    """Returns the type of a plain file that is a document, otherwise None. Reads its first bytes."""
+    """Returns the type of a regular file that is a document, otherwise None. Reads its first bytes."""
     try:
         if not os.path.isfile(path):
             return None
-        # It would wait for the writer of a pipe that has replaced the file.
+        # Otherwise the call would block if a pipe has replaced the file.
         with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC), "rb") as file:
             start = file.read(4096)
     except (OSError, ValueError):
         return None
-    # By the name alone too, since programs may go by it.
+    # Also check the type that the name alone indicates, because programs may use the name.
     kinds = [Gio.content_type_guess(path, data)[0] for data in ((None, start) if start else (None,))]
     is_document = all(kind.startswith(FAMILIES) or kind in TYPES for kind in kinds)
     return kinds[-1] if is_document and not start.startswith(PROGRAMS) else None
@@ -74,7 +74,7 @@ def offered(path):
     if not path.startswith("/") or "\0" in path or len(path) > 4096:
         return None
     real = os.path.realpath(path)
-    # Documents that were fetched from other devices are offered like those in the home folder.
+    # Offer documents that were fetched from other devices like those in the home folder.
     bases = fetched_folder(), os.path.realpath(os.path.expanduser("~")) + "/"
     for each in (path, real):
         base = next((base for base in (*bases, MEDIA) if each.startswith(base)), "")
@@ -110,7 +110,7 @@ def id_of(info):
 
 
 def names_of(info):
-    """Returns the names by which a program may be known: of its executable, its desktop entry, and the last part of that."""
+    """Returns the possible names of a program: its executable, its desktop entry, and the last part of that entry."""
     id, executable = id_of(info), os.path.basename(info.get_executable() or "")
     return {id, id.rpartition(".")[2].lower(), id if executable in WRAPPERS else executable} - {""}
 
@@ -119,7 +119,7 @@ def chosen(app, kind):
     """Returns the desktop entry with this id if it opens documents of this type, otherwise the default, or None."""
     info = entry(app)
     if info:
-        readers = names_of(info) & PAGES.keys()  # Some have an entry of their own for each type.
+        readers = names_of(info) & PAGES.keys()  # Some have a separate entry for each type.
         for each in Gio.AppInfo.get_all_for_type(kind):
             if each.get_id() == info.get_id() or readers & names_of(each):
                 return info
@@ -133,7 +133,7 @@ def command(info, path, page):
         return ["gio", "launch", info.get_filename(), path]
     words, uri = [], Gio.File.new_for_path(path).get_uri()
     for word in GLib.shell_parse_argv(info.get_commandline())[1]:
-        if word.startswith(("@", "%")):  # The file, or Flatpak's mark before it.
+        if word.startswith(("@", "%")):  # The file, or Flatpak's marker before it.
             words, options = [*words, *options], []
         if word in ("%u", "%U", "%f", "%F"):
             words.append(uri if word in ("%u", "%U") else path)
@@ -145,7 +145,7 @@ def command(info, path, page):
 class Adapter:
     """An app that publishes documents of one type, and continues those of other devices."""
 
-    # Whether its programs change documents.
+    # True if its programs can change documents.
     is_editing = False
 
     def __init__(self, bus, app, type):
@@ -153,7 +153,7 @@ class Adapter:
         self.app = host.attach(app, [type], on_continue=self._continue, on_event=self._event)
 
     def offer(self, activity, path, app, name, method="Update", **fields):
-        """Publishes or changes the activity of a document. `app` is the id of its program, and `name` that for display."""
+        """Publishes or changes the activity of a document. `app` is the id of its program. `name` is its display name."""
         fields["title"] = f"{name[:100]}: {os.path.basename(path)}"
         document = {"$url": Gio.File.new_for_path(path).get_uri()}
         fields["userInfo"] = {"document": document, "app": app, **fields.get("userInfo", {})}
@@ -169,7 +169,7 @@ class Adapter:
         return activity
 
     def end(self, activity):
-        """Ends an activity. Devices that are fetching its document receive the rest."""
+        """Ends an activity. Fetches of its document that are in progress still complete."""
         try:
             activity.ask("Invalidate", keepStreams=True)
         except handoff.Refused as error:

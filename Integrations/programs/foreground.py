@@ -1,6 +1,7 @@
-"""The program in front, on sway and X11: of several open documents, its document is offered.
+"""Detects the focused program on sway and X11. If several documents are open, its document is offered.
 
-It is off unless there is a file ~/.config/handoff/foreground. Other desktops do not announce the window to all programs."""
+It is off unless the file ~/.config/handoff/foreground exists. Other desktops do not report the focused window to all
+programs."""
 
 import json
 import os
@@ -19,7 +20,7 @@ MAX_MESSAGE = 1 << 20
 
 
 def start(changed):
-    """Calls a function with the process of the window in front, which may be 0, and the names of its program."""
+    """Calls a function with the process of the focused window, which may be 0, and the names of its program."""
     if not os.path.exists(os.path.join(GLib.get_user_config_dir(), "handoff", "foreground")):
         return
     path = os.environ.get("SWAYSOCK")
@@ -29,9 +30,9 @@ def start(changed):
         elif os.environ.get("DISPLAY") and not os.environ.get("WAYLAND_DISPLAY"):
             X11(changed)
         else:
-            host.log("this desktop does not announce the program in front")
+            host.log("this desktop does not report the focused program")
     except OSError as error:
-        host.log(f"cannot follow the program in front: {error}")
+        host.log(f"cannot detect the focused program: {error}")
 
 
 class Sway:
@@ -71,7 +72,7 @@ class Sway:
 
 
 class X11:
-    """Uses xprop, which waits for changes, since Python has no module for X11."""
+    """Uses xprop, which waits for changes, because Python has no module for X11."""
 
     def __init__(self, changed):
         self.changed = changed

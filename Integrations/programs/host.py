@@ -1,5 +1,5 @@
-"""The common parts of the adapters: apps in the main loop, calls of the session bus, documents, and programs that are
-started. Nothing here blocks the loop except calls of the daemon, which handoff.py limits to seconds."""
+"""The common parts of the adapters: apps in the main loop, calls on the session bus, documents, and starting programs.
+Only calls to the daemon block the loop. handoff.py limits them to seconds."""
 
 import os
 import re
@@ -11,13 +11,13 @@ from gi.repository import Gio, GLib
 
 import handoff
 
-# Milliseconds until a program that does not reply is left alone.
+# Timeout in milliseconds for a reply of a program.
 TIMEOUT = 2000
 SYSTEMD = "org.freedesktop.systemd1"
 
 
 def attach(app, types, **handlers):
-    """Attaches an app, and handles its events in the main loop. Its ids and types are reserved, hence the control socket."""
+    """Attaches an app, and handles its events in the main loop. Uses the control socket, because its ids are reserved."""
     app = handoff.App(app, types, path=handoff.socket_path(), **handlers)
     condition = GLib.IOCondition.IN | GLib.IOCondition.HUP
     GLib.unix_fd_add_full(GLib.PRIORITY_DEFAULT, app.fileno(), condition, lambda *_: app.process() or True)
@@ -25,7 +25,7 @@ def attach(app, types, **handlers):
 
 
 def call(bus, name, path, interface, method, arguments, done=None, timeout=TIMEOUT, flags=Gio.DBusCallFlags.NO_AUTO_START):
-    """Calls a method. `arguments` is a variant or None. `done` gets the list of returned values, or None and the error."""
+    """Calls a method. `arguments` is a variant or None. `done` receives the list of returned values, or None and the error."""
     def replied(bus, result):
         try:
             values, error = bus.call_finish(result).unpack(), None
@@ -42,7 +42,7 @@ def log(text):
 
 
 def run(words, done):
-    """Runs a program of Handoff. `done` gets its exit status, its output and its errors, as bytes."""
+    """Runs a program of Handoff. `done` receives its exit status, standard output and standard error, as bytes."""
     def ended(process, result):
         try:
             _, output, errors = process.communicate_finish(result)
@@ -58,7 +58,7 @@ def run(words, done):
 
 
 def fetch(url, continuation, done):
-    """Finds or fetches a document of a continued activity. `done` gets its path, or None and the error as text."""
+    """Finds or fetches a document of a continued activity. `done` receives its path, or None and the error as text."""
     def ended(status, output, errors):
         failed = status != 0 or not output
         done(None if failed else os.fsdecode(output[:-1]), errors.decode("utf-8", "replace").strip() if failed else None)
@@ -69,8 +69,8 @@ def fetch(url, continuation, done):
 
 
 def start(bus, name, words, done=None):
-    """Starts a program outside of this service: in a unit of its own, or as a process if there is no service manager.
-    `done` gets None or the error as text."""
+    """Starts a program outside this service, in a separate unit, or as a process if there is no service manager. `done`
+    receives None or the error as text."""
     def start_unit(remains, replied):
         properties = [
             ("Description", GLib.Variant("s", f"{name[:128]} (Handoff)")), ("Type", GLib.Variant("s", "exec")),
@@ -107,7 +107,7 @@ def start(bus, name, words, done=None):
 
 
 def open_file(bus, path, entry=None, done=None):
-    """Opens a file with an installed desktop entry, given by its id, otherwise with the default for its type."""
+    """Opens a file with an installed desktop entry, given by its id. Otherwise uses the default for the type."""
     info = None
     try:
         info = entry and "/" not in entry and Gio.DesktopAppInfo.new(entry)

@@ -20,30 +20,30 @@ PLAYER = "org.mpris.MediaPlayer2.Player"
 TRACKS = "org.mpris.MediaPlayer2.TrackList"
 PROPERTIES = "org.freedesktop.DBus.Properties"
 STREAMS = ("http", "https", "rtsp")
-# A playlist, as a file, could name any other file of this device.
+# A playlist file could refer to any other file of this device.
 PLAYLISTS = {
     "application/vnd.apple.mpegurl", "application/xspf+xml", "audio/mpegurl", "audio/x-mpegurl", "audio/x-ms-asx",
     "audio/x-scpls", "video/x-ms-wvx", "video/x-ms-wmx", "audio/x-ms-wax", "video/vnd.mpegurl",
 }
 MEDIA = ("audio/", "video/", "application/ogg", "application/vnd.rn-realmedia", "application/mxf")
-# Seconds for which some players are stopped at most before they play the next track.
+# Maximum time in seconds for which some players report a stop before the next track.
 BETWEEN_TRACKS = 2
 MAX_TEXT, MAX_URL = 256, 2048
 
 
 def text(value, limit=MAX_TEXT):
-    """Returns a text cut at as many bytes. A value of another type is an empty text."""
+    """Returns a text that is truncated to a number of bytes. For a value of another type, returns an empty text."""
     return value.encode("utf-8", "replace")[:limit].decode("utf-8", "ignore") if isinstance(value, str) else ""
 
 
 def real(value, least, most, default):
-    """Returns a number as a real. A value out of range, or of another type, is the default."""
+    """Returns a number as a float. For a value that is out of range or of another type, returns the default."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool) and math.isfinite(value)
     return float(value) if is_number and least <= value <= most else default
 
 
 def is_stream(url):
-    """Returns whether a text is the address of a stream. It has visible ASCII characters only, and is not of one machine."""
+    """Returns True for the URL of a stream. It has only visible ASCII characters, and is not a local address."""
     match = re.fullmatch(r"([a-z]+)://[A-Za-z0-9\[][!-~]*", url) if len(url) <= MAX_URL else None
     if not match or match[1] not in STREAMS:
         return False
@@ -61,7 +61,7 @@ def is_stream(url):
 
 
 def is_media(path):
-    """Returns whether the name of a file is that of sound or video."""
+    """Returns True if the name of a file is that of an audio or video file."""
     kind, _ = Gio.content_type_guess(path, None)
     return kind.startswith(MEDIA) and kind not in PLAYLISTS
 
@@ -76,7 +76,7 @@ def local_media(url):
 
 
 class Player:
-    """A player on the bus. `turn` is larger the later it started to play, and 0 if it is not to be offered."""
+    """A player on the bus. `turn` increases with the time at which it started to play, and is 0 if it is not offered."""
 
     turns = itertools.count(1)
 
@@ -85,7 +85,7 @@ class Player:
         self.stem = name[len(PREFIX):].split(".")[0]
         self.values, self.entry, self.identity, self.turn = {}, "", "", 0
         self._position, self._moment, self._stopped = 0.0, time.monotonic(), -math.inf
-        # Only signals of this player. Those of other players, such as browsers, are frequent.
+        # Subscribe only to signals of this player. Those of other players, such as browsers, are frequent.
         self._subscription = bus.signal_subscribe(
             owner, PROPERTIES, "PropertiesChanged", PATH, PLAYER, Gio.DBusSignalFlags.NONE, self._signalled)
         self.call(PROPERTIES, "GetAll", GLib.Variant("(s)", (ROOT,)), self._described)
@@ -98,7 +98,7 @@ class Player:
         host.call(self.bus, self.owner, PATH, interface, method, arguments, done, **more)
 
     def read(self, done=lambda _: None, **more):
-        """Reads the state of the player. `done` gets whether it has replied."""
+        """Reads the state of the player. `done` receives True if the player has replied."""
         def received(values, _error):
             values = values if values and isinstance(values[0], dict) else None
             if values:
@@ -125,7 +125,7 @@ class Player:
     @property
     def url(self):
         url = text(self.metadata.get("xesam:url"), 4 * MAX_URL)
-        # A file that mpv has opened while it was fetched.
+        # A file that mpv has opened during the fetch.
         return GLib.filename_to_uri(url[12:], None) if url.startswith("appending:///") and "\0" not in url else url
 
     @property
@@ -135,7 +135,7 @@ class Player:
 
     @property
     def title(self):
-        """Returns the artist and title, otherwise the name of the file, otherwise that of the player."""
+        """Returns the artist and title, the name of the file, or the name of the player, in this order of preference."""
         artists = self.metadata.get("xesam:artist")
         artist = text(artists[0] if isinstance(artists, list) and artists else artists).strip()
         name = text(urllib.parse.unquote(self.url.partition("?")[0].rpartition("/")[2]))
@@ -144,7 +144,7 @@ class Player:
 
     @property
     def position(self):
-        """Returns the seconds since the beginning, which a player that does not reply is assumed to have passed."""
+        """Returns the estimated position in seconds, for a player that does not reply."""
         return self._position + (time.monotonic() - self._moment) * self.rate * self.is_playing
 
     def _described(self, values, _error):
@@ -167,7 +167,7 @@ class Player:
         self.values = {**old, **{key: value for key, value in values.items() if key != "Metadata" or isinstance(value, dict)}}
         if self.url != url:
             self._position = 0.0
-        # One that was paused before it was found is offered, too.
+        # Also offer a player that was paused before it was detected.
         if self.is_playing and not was_playing and not (self.turn and self.is_between_tracks) or self.is_paused and not old:
             self.turn = next(self.turns)
         if was_playing != self.is_playing:

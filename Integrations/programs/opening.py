@@ -1,4 +1,4 @@
-"""Continues media of another device in a player of this one."""
+"""Continues media of another device in a player on this device."""
 
 import math
 import os
@@ -13,8 +13,8 @@ from handoff_locale import _
 from fetching import Fetch
 from mpris import PLAYER, PROPERTIES, TRACKS, is_media, is_stream, real
 
-# Seconds until a player has opened something, also if it is started for it; between two looks; of difference; and
-# until the user is notified that a file is fetched.
+# In seconds: the timeout for opening an item, including the start of the player; the interval between two checks; the
+# tolerance of the position; the time after which the user is notified of a running fetch.
 TIMEOUT, INTERVAL, PRECISION = 30, 0.1, 0.3
 SLOW = 3
 MAX_LOOKS = 10
@@ -47,7 +47,7 @@ class Request:
 
     @staticmethod
     def checked(value):
-        """Returns the URL of a document, or the address of a stream. Anything else is None."""
+        """Returns the URL of a document or of a stream, otherwise None."""
         url = value.get("$url") if isinstance(value, dict) else value
         is_text = isinstance(url, str) and len(url) < 8192
         return url if is_text and (is_stream(url) or url.startswith("handoff-document:")) else None
@@ -58,17 +58,17 @@ def is_usable(path):
 
 
 def same(left, right):
-    """Returns whether two URLs are equal. Players escape different characters of file names."""
+    """Returns True if two URLs are equal. Players escape different characters of file names."""
     return left == right or left.startswith("file:") and urllib.parse.unquote(left) == urllib.parse.unquote(right)
 
 
 def entry_for(kind, path):
-    """Returns the desktop entry of an installed player: that of the origin, otherwise the default for a file, or None."""
+    """Returns the desktop entry of an installed player: the player of the origin, or the default for a file, or None."""
     try:
         info = kind and Gio.DesktopAppInfo.new(f"{kind}.desktop")
     except TypeError:  # It is not installed.
         info = None
-    # Any installed program could be named.
+    # Check the categories, because the other device can send the id of any installed program.
     if info and {"AudioVideo", "Audio", "Video"} & {*(info.get_categories() or "").split(";")}:
         return info
     if path:
@@ -77,7 +77,7 @@ def entry_for(kind, path):
 
 
 class Opening:
-    """Opens one request after another. A new one replaces one that is not finished."""
+    """Opens one request at a time. A new request replaces an unfinished one."""
 
     def __init__(self, players):
         self.bus, self.players, self.request, self.timer, self.queue = players.bus, players.players, None, 0, None
@@ -97,7 +97,7 @@ class Opening:
         return True
 
     def _fetched(self, request, path, result):
-        """`result` is the error without a path, otherwise whether the file is complete."""
+        """Without a path, `result` is the error. Otherwise it is True if the file is complete."""
         if request is not self.request:
             return
         if not path or not is_usable(path):
@@ -109,7 +109,7 @@ class Opening:
         if not path:
             host.report(self.bus, _("Cannot play all of {title}").format(title=request.title), result)
         else:
-            # It is played from the complete file if the part could not be opened.
+            # Play the complete file if the part could not be opened.
             GLib.timeout_add_seconds(SLOW, lambda: self._fetched(request, path, True))
 
     def _is_slow(self, request, device):
@@ -117,7 +117,7 @@ class Opening:
             host.report(self.bus, _("Fetching {title}").format(title=request.title), _("from {device}").format(device=device))
 
     def _locate(self, address, continuation, done):
-        """`done` gets the URL of a stream or of a local file, or None and the reason."""
+        """Locates an item. `done` receives the URL of a stream or of a local file, or None and the reason."""
         def fetched(path, error):
             is_there = path and is_usable(path)
             done(GLib.filename_to_uri(path, None) if is_there else None, error or NOT_MEDIA)
@@ -150,7 +150,7 @@ class Opening:
         info = None if request.kind in installed else entry_for(request.kind, path)
         name = (info.get_id() or "").removesuffix(".desktop") if info else next(iter(installed), None)
         if name == "mpv":
-            # The position applies to this file only, and not to others that are opened there later.
+            # The position must apply only to this file, and not to other files that are opened later.
             words = ["mpv", "--player-operation-mode=pseudo-gui", f"--speed={request.rate:.3f}",
                      f"--pause={'no' if request.is_playing else 'yes'}",
                      "--{", f"--start={request.position:.3f}", self._address("mpv"), "--}"]
@@ -172,7 +172,7 @@ class Opening:
     # ---- Position --------------------------------------------------------------------------------------------------
 
     def _expect(self):
-        """Waits until a player has opened the request, looking at it from time to time: seeking has no event of its end."""
+        """Waits until a player has opened the request. Polls the player, because there is no event for the end of a seek."""
         self.request.limit = time.monotonic() + TIMEOUT
         if not self.timer:
             self.timer = GLib.timeout_add(int(1000 * INTERVAL), self._look)
@@ -206,7 +206,7 @@ class Opening:
                 player.call(PLAYER, "Play")
             return
         if not is_there and player.values.get("CanSeek") and request.looks < 3 * MAX_LOOKS:
-            # Seeking has no effect while a player opens something, so it is repeated. Some players only have the second form.
+            # Repeat the seek, because it has no effect while a player opens an item. Some players have only the second form.
             if player.track and request.looks < 2 * MAX_LOOKS:
                 position = GLib.Variant("(ox)", (player.track, int(1e6 * request.position)))
                 return player.call(PLAYER, "SetPosition", position)

@@ -1,9 +1,9 @@
-"""Media players of the session bus (MPRIS): what plays here can be continued in a player of another device, at the same
-second, and is paused here then.
+"""Media players of the session bus (MPRIS). Offers playback, which another device can continue at the same second. The player
+on this device is then paused.
 
-The player that started to play last is offered. One that is paused is offered for half an hour, or until another one plays.
-The position is read from the player when another device continues it, so playback causes no wake-ups. A list of tracks is
-sent from the current one on, if the player has org.mpris.MediaPlayer2.TrackList."""
+The player that started playing last is offered. A paused player is offered for half an hour, or until another player plays.
+The position is read from the player when another device continues it, so playback causes no wake-ups. If the player has
+org.mpris.MediaPlayer2.TrackList, the list of tracks is sent, starting with the current one."""
 
 import itertools
 import os
@@ -23,17 +23,17 @@ TYPE = "dev.handoff1.playing"
 BUS = "org.freedesktop.DBus"
 # Players that are never used, by the first part of their names.
 EXCLUDED = {
-    # Browsers: their extension knows the page, which most of them do not announce.
+    # Browsers. Their extension offers the page, which most browsers do not publish over MPRIS.
     "brave", "chrome", "chromium", "edge", "epiphany", "falkon", "firefox", "librewolf", "msedge", "opera",
     "plasma-browser-integration", "qutebrowser", "vivaldi", "zen",
-    # A copy of the players of this bus. A call could start it.
+    # A proxy for the players of this bus. A call could start it.
     "playerctld",
-    # Copies of players of phones and other devices, which have no address that could be opened.
+    # Proxies for players of phones and other devices. They have no address that could be opened.
     "GSConnect", "Valent", "bluez", "kdeconnect", "ShairportSync",
 }
 # Seconds for which a paused player is offered; seconds from 1970 to the beginning of dates in activities.
 PAUSED, EPOCH = 1800, 978307200
-# Milliseconds for each call while the daemon waits for the state, one second in all.
+# Timeout in milliseconds for each call while the daemon waits for the state. The daemon waits for one second in total.
 SAVE_TIMEOUT = 300
 MAX_PLAYERS, MAX_FILES, MAX_TRACKS = 64, 1000, 50
 
@@ -132,7 +132,7 @@ class Players:
     def _state(self, player):
         path = local_media(player.url)
         url = self._fetchable(self.address, path) if path else self.address
-        # The position of a radio station is the time for which it was played.
+        # For a radio station, the position is the playing time.
         position = player.position if path or player.length else 0.0
         return {"url": {"$url": url}, "position": position, "playing": player.is_playing, "rate": player.rate,
                 "player": player.kind, "app": player.identity, "length": player.length / 1e6,
@@ -147,7 +147,7 @@ class Players:
                 self.activity = self.app.publish(TYPE, savesOnContinue=True, supportsContinuationStreams=True, **fields)
             else:
                 self.activity.update(**({} if player.is_paused else {"expires": False}), **fields)
-            # Not at the next track, which the user has not chosen now.
+            # Do not do this at the next track, because the user has not chosen it.
             if self.turn != player.turn:
                 self.turn = player.turn
                 self.activity.become_current()
@@ -170,7 +170,7 @@ class Players:
             if name == "save":
                 self._save()
             elif name == "continued" and self.shown:
-                # It plays on the other device, which may still fetch files. Here it is offered when it is played again.
+                # It plays on the other device, which may still fetch files. Offer it again when it is played here.
                 self.shown[0].call(PLAYER, "Pause")
                 self._give_up()
                 activity.ask("ResignCurrent")
@@ -184,7 +184,7 @@ class Players:
         self.shown, self.turn = (), 0
 
     def _save(self):
-        """Reports the current state, or what it should be if the player does not reply in time."""
+        """Reports the current state, or an estimated state if the player does not reply in time."""
         activity, player = self.activity, self.shown[0] if self.shown else None
 
         def is_same():

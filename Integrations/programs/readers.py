@@ -1,7 +1,7 @@
-"""Readers: the document that was opened last in Okular, zathura, Evince or Foliate, with the page in the first two.
+"""Readers: offers the most recently opened document of Okular, zathura, Evince or Foliate. Okular and zathura report the page.
 
-Okular and zathura announce neither pages nor documents, so both are read when another device continues the activity, and the
-document also after the start of the program and after a change of the recent documents."""
+Okular and zathura send no notifications about pages and documents, so both are read when another device continues the activity.
+The document is also read after the start of the program and after a change of the recent documents."""
 
 import json
 import os
@@ -15,9 +15,9 @@ import host
 
 APP, TYPE = "dev.handoff1.readers", "dev.handoff1.reading"
 BUS = "org.freedesktop.DBus"
-# Milliseconds after the start of a program, at which it is read until it has a document.
+# Milliseconds after the start of a program at which its document is read, until it has one.
 ATTEMPTS = (100, 400, 1500, 4000, 15_000)
-# Milliseconds for each call while the daemon waits for the state, one second in all.
+# Timeout in milliseconds for each call while the daemon waits for the state. The daemon waits for one second in total.
 TIMEOUT = 300
 MAX_OPEN = 64
 # The state is read only when another device continues the activity.
@@ -29,16 +29,16 @@ class Reader:
 
     def __init__(self, readers, bus_name):
         self.readers, self.bus_name, self.activity = readers, bus_name, None
-        # The path that the program has reported, and that of the document that is offered.
+        # The path that the program has reported, and the path of the offered document.
         self.path = self.document = None
-        # Whether it has shown no document when it was read last, and whether it is read again because of that.
+        # True if it had no document at the last read. True if it is read again for this reason.
         self.is_empty, self.is_awaited = True, False
         self.pid = 0
         host.call(readers.bus, BUS, "/org/freedesktop/DBus", BUS, "GetConnectionUnixProcessID", GLib.Variant("(s)", (bus_name,)),
                   lambda values, _: setattr(self, "pid", values[0] if values else 0))
 
     def call(self, path, interface, method, arguments, kind, done):
-        """Calls a method. `done` gets the value of this kind that it returns, otherwise None."""
+        """Calls a method. `done` receives the returned value if it is of this kind, otherwise None."""
         def replied(values, _error):
             value = values[0] if values else None
             done(value if isinstance(value, kind) else None)
@@ -46,7 +46,7 @@ class Reader:
         host.call(self.readers.bus, self.bus_name, path, interface, method, arguments, replied, TIMEOUT)
 
     def state(self, done):
-        """Passes the path of the document, empty without one, None without a reply; and its page, from 1, or None."""
+        """Passes the path of the document (empty without a document, None without a reply), and its page (from 1) or None."""
         raise NotImplementedError
 
     def end(self):
@@ -62,7 +62,7 @@ class Okular(Reader):
     id, pattern, namespace = "org.kde.okular", r"org\.kde\.okular-\d+", "org.kde"
 
     def state(self, done):
-        # Each tab is a part: /okular, /okular2 and so on. The title of the window is that of its tab.
+        # Each tab is a part: /okular, /okular2 and so on. The window has the title of the current tab.
         def parts(text):
             found = re.findall(r'<node name="(okular\d*)"', text or "")[:MAX_OPEN]
             self._document(found[::-1], None, done)
@@ -100,7 +100,7 @@ class Zathura(Reader):
 
 
 class Evince(Reader):
-    """A process of Evince, which has one document. It has no interface for the page."""
+    """A process of Evince, with one document. Evince has no interface for the page."""
 
     id, loaded, watch = "org.gnome.Evince", None, 0
 
@@ -113,7 +113,7 @@ class Evince(Reader):
 
 
 class Foliate(Reader):
-    """Foliate writes the file of a book when it is opened, and at each new location, which no interface can restore."""
+    """Foliate. It writes the file of a book when the book is opened and at each new location. It cannot open a location."""
 
     id = pattern = namespace = "com.github.johnfactotum.Foliate"
     monitor = None
@@ -137,7 +137,7 @@ class Foliate(Reader):
             latest = max((each.stat().st_mtime, each.name) for each in books)[1]
             with open(os.path.join(folder, "library", "uri-store.json"), "rb") as file:
                 uris = dict(json.loads(file.read(1 << 24))["uris"])
-        except (FileNotFoundError, ValueError):  # It is started for the first time, or writes a file now.
+        except (FileNotFoundError, ValueError):  # Foliate has never run before, or is writing the file.
             return ""
         return files.path_of(uris.get(urllib.parse.unquote(latest[:-5])) or "") or ""
 
@@ -145,7 +145,7 @@ class Foliate(Reader):
 class Readers(files.Adapter):
     def __init__(self, bus):
         super().__init__(bus, APP, TYPE)
-        # By their names on the bus, in the order in which their documents were opened.
+        # The programs by their names on the bus, in the order in which their documents were opened.
         self.open = {}
         for kind in (Okular, Zathura, Foliate):
             self._subscribe(BUS, BUS, "NameOwnerChanged", kind.namespace, self._owner_changed,
@@ -156,12 +156,12 @@ class Readers(files.Adapter):
                   lambda values, _: [self._started(name) for name in (values[0] if values else ())])
 
     def refresh(self):
-        """Reads the documents again, because others may have been opened in the same programs."""
+        """Reads the documents again, because the programs may have opened other documents."""
         for reader in list(self.open.values()):
             self.read(reader)
 
     def find_evince(self, uri):
-        """Finds the Evince that has opened this document, which may have been before this program was started."""
+        """Finds the Evince process that has opened this document, possibly before this program was started."""
         def found(values, _):
             if values and values[0].startswith(":"):
                 self._evince_loaded(values[0], uri)
@@ -170,7 +170,7 @@ class Readers(files.Adapter):
         host.call(self.bus, name, "/org/gnome/evince/Daemon", name, "FindDocument", GLib.Variant("(sb)", (uri, False)), found)
 
     def focus(self, pid):
-        """Offers the document of the program in front."""
+        """Offers the document of the focused program."""
         reader = next((each for each in self.open.values() if pid and each.pid == pid), None)
         if reader and reader is not next(reversed(self.open.values())):
             self.open[reader.bus_name] = self.open.pop(reader.bus_name)
@@ -196,7 +196,7 @@ class Readers(files.Adapter):
             self._await(self.open[name])
 
     def _await(self, reader, attempts=ATTEMPTS):
-        """Reads a program until it has a document: while it starts, and while it loads another one."""
+        """Reads a program repeatedly until it has a document, while it starts or loads another document."""
         def attempt():
             if reader.is_empty and self.open.get(reader.bus_name) is reader:
                 self.read(reader, is_last=len(attempts) == 1)
@@ -236,11 +236,11 @@ class Readers(files.Adapter):
             activities[-1].become_current()
 
     def read(self, reader, method="Update", is_last=False):
-        """Offers the document of a program, if it has another one. With another method, also if it has the same one."""
+        """Offers the document of a program if it has changed. With another method, also offers an unchanged document."""
         def got(path, page):
             if isinstance(path, str):
                 reader.is_empty = not path
-            # Without a reply, or while it loads a document, the one before is offered.
+            # Without a reply, or while the program loads a document, offer the previous document.
             is_between = path == "" and reader.document and not is_last
             if is_between and not reader.is_awaited:
                 self._await(reader)

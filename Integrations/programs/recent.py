@@ -1,6 +1,6 @@
-"""The latest document of the programs that report theirs to the desktop, which most programs with GTK or KDE do.
+"""Offers the latest document of the programs that report their documents to the desktop, as most GTK and KDE programs do.
 
-A document is offered for some hours after it was last opened or saved. One of LibreOffice is offered while it is open."""
+A document is offered for some hours after it was last opened or saved. A LibreOffice document is offered while it is open."""
 
 import datetime
 import os
@@ -15,11 +15,11 @@ import files
 APP, TYPE = "dev.handoff1.documents", "dev.handoff1.document"
 # Seconds since the last use of a document; seconds from 1970 to the beginning of dates in activities.
 MAX_AGE, EPOCH = 8 * 3600, 978307200
-# Milliseconds after a change. Programs replace the file several times when they open a document.
+# Delay in milliseconds after a change. Programs replace the file several times when they open a document.
 DELAY = 500
-# Bytes of the list. That of a user with thousands of documents has about 4 MB.
+# Maximum size of the list in bytes. The list of a user with thousands of documents has about 4 MB.
 MAX_SIZE = 8 << 20
-# Documents that are looked for on the disk.
+# Maximum number of documents that are searched on disk.
 MAX_TRIED = 50
 MAX_FOCUSED = 8
 BOOKMARK = "http://www.freedesktop.org/standards/desktop-bookmarks "
@@ -35,7 +35,7 @@ class Document:
 
     def __init__(self, uri, used):
         self.uri, self.used, self.program, self.name, self.is_private, self.program_used = uri, used, "", "", False, 0.0
-        # Those of the offer: the path, and the desktop entry.
+        # The path and the desktop entry of the offer.
         self.path = self.entry = None
 
 
@@ -98,15 +98,15 @@ def lock_of(path):
 
 
 def latest(path, focused):
-    """Returns the document to offer, None without one, and the latest URI of Evince, or None.
+    """Returns the document to offer, or None, and the latest URI of Evince, or None.
 
-    It is the latest one of the first of the `focused` programs, given by their names, that has one, or of all programs."""
+    The document is the latest one of the first of the `focused` programs (names) that has one, otherwise of all programs."""
     with open(path, "rb") as file:
         data = file.read(MAX_SIZE + 1)
     if len(data) > MAX_SIZE:
         raise ValueError(f"{path} is larger than {MAX_SIZE} bytes")
     now = time.time()
-    # A minute for another clock.
+    # Allow one minute of difference to other clocks.
     fresh = [each for each in listed(data) if now - MAX_AGE < each.used < now + 60 and not each.is_private]
     fresh.sort(key=lambda each: -each.used)
     evince = next((each.uri for each in fresh if each.program == "evince"), None)
@@ -137,17 +137,17 @@ class Recent(files.Adapter):
         self.readers, self.activity, self.offered, self.lock = readers, None, (), None
         self.is_reading = self.is_changed = False
         self.timer = 0
-        # The names of the programs that were in front, the last one first.
+        # The names of the programs that were focused, the most recent first.
         self.focused = []
         folder = GLib.get_user_data_dir()
-        # GLib would look for a missing folder every few seconds.
+        # GLib would poll for a missing folder every few seconds.
         os.makedirs(folder, mode=0o700, exist_ok=True)
         self.path = os.path.join(folder, "recently-used.xbel")
         self.monitor = self._watch(self.path)
         self._changed()
 
     def focus(self, names):
-        """Offers the document of the program in front, if it has one."""
+        """Offers the document of the focused program, if it has one."""
         self.focused = [names, *(each for each in self.focused if each != names)][:MAX_FOCUSED]
         self._changed()
 
@@ -173,7 +173,7 @@ class Recent(files.Adapter):
         self.is_reading = False
         if self.is_changed:
             self._changed()
-        if not found:  # The list is being written, or is not valid: what it had still holds.
+        if not found:  # The list is incomplete or invalid. Keep the previous state.
             return
         document, evince = found
         if evince:

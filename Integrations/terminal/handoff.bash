@@ -1,5 +1,5 @@
 # Offers the current directory of this shell on your other devices. Source it in ~/.bashrc. docs/terminal.md describes it.
-# The helper reads one small file for each shell, so that no prompt ever waits for it.
+# The helper reads one small file for each shell, so that prompts never wait for the helper.
 if [[ $- == *i* && -z ${__handoff_file-} ]] && command -v handoff-terminal >/dev/null; then
     __handoff_file=${XDG_RUNTIME_DIR:-/run/user/$UID}/handoff-terminal/$$
     [[ -d ${__handoff_file%/*} ]] || mkdir -m 700 "${__handoff_file%/*}" 2>/dev/null
@@ -15,6 +15,6 @@ if [[ $- == *i* && -z ${__handoff_file-} ]] && command -v handoff-terminal >/dev
     else
         PROMPT_COMMAND="__handoff_prompt${PROMPT_COMMAND:+;$PROMPT_COMMAND}"
     fi
-    # In a subshell, so that it is not a job of this shell.
+    # Start it in a subshell, so that it is not a job of this shell.
     (handoff-terminal directory $$ </dev/null >/dev/null 2>&1 &)
 fi

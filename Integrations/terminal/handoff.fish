@@ -1,5 +1,5 @@
 # Offers the current directory of this shell on your other devices. Source it in ~/.config/fish/config.fish. docs/terminal.md
-# describes it. The helper reads one small file for each shell, so that no prompt ever waits for it.
+# describes it. The helper reads one small file for each shell, so that prompts never wait for the helper.
 if status is-interactive; and not set -q __handoff_file; and command -q handoff-terminal
     set -q XDG_RUNTIME_DIR; and set -g __handoff_file $XDG_RUNTIME_DIR/handoff-terminal/$fish_pid
     or set -g __handoff_file /run/user/(id -u)/handoff-terminal/$fish_pid

@@ -1,5 +1,6 @@
-// Handoff for VS Code: offers the file in front to the user's other devices, and opens theirs. It follows the documented interface
-// of extensions, and was run only with a stub of it. docs/editors.md describes the behaviour, handoff-editor the messages.
+// Handoff for VS Code: offers the current file to the user's other devices, and opens files from them. It follows the
+// documented interface of extensions, and was tested only with a stub of it. docs/editors.md describes the behaviour.
+// handoff-editor describes the messages.
 'use strict';
 const { spawn } = require('child_process');
 const fs = require('fs');
@@ -64,7 +65,7 @@ async function open(message) {
         editor.selection = new vscode.Selection(position, position);
         editor.revealRange(new vscode.Range(position, position), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
     }
-    // Not awaited: it ends when the user closes the message.
+    // Not awaited, because it ends when the user closes the message.
     if (notes.length) vscode.window.showInformationMessage('Handoff: ' + notes.join('; '));
 }
 
@@ -86,7 +87,7 @@ function received(line) {
 }
 
 exports.activate = context => {
-    // In a checkout, in an installation, and from the folder of the user's extensions.
+    // The locations in a checkout, in an installation, and relative to the folder of the user's extensions.
     const places = ['../handoff-editor', '../../../../bin/handoff-editor'].map(each => path.join(__dirname, each));
     const found = [...places, '/usr/bin/handoff-editor', '/usr/local/bin/handoff-editor'].find(each => fs.existsSync(each));
     if (!found) return;

@@ -1,4 +1,4 @@
-"""Replaces the state of a working tree by another one.
+"""Replaces the state of a working tree with another state.
 
 The files are those of the trees of two states: no filter, hook or attribute decides what is written. Each path must have
 the content of the old or of the new state, otherwise nothing is replaced. The references to both states are written
@@ -20,7 +20,7 @@ from .writing import Writer, part_name
 
 
 def apply(repository, new, branch, is_fresh=False, source=""):
-    """Brings the working tree to the state. `is_fresh`: it has no files yet. Returns a report."""
+    """Changes the working tree to the state. `is_fresh`: it has no files yet. Returns a report."""
     with Lock(repository):
         if os.path.exists(repository.path(MARK)):
             raise Failure(f"an earlier continuation was interrupted in {shown(repository.top)}: run handoff-git resume there")
@@ -43,8 +43,8 @@ def apply(repository, new, branch, is_fresh=False, source=""):
 
 
 def resume(repository, leave=False):
-    """Completes an interrupted continuation, or with `leave` leaves the files as they are. Returns a report, or None if none
-    was interrupted."""
+    """Completes an interrupted continuation. With `leave`, leaves the files as they are. Returns a report, or None if no
+    continuation was interrupted."""
     with Lock(repository):
         try:
             with open(repository.path(MARK)) as file:
@@ -57,7 +57,7 @@ def resume(repository, leave=False):
 
 
 class Lock:
-    """Excludes other continuations in this working tree. The kernel releases it with the process."""
+    """Excludes other continuations in this working tree. The kernel releases the lock when the process ends."""
 
     def __init__(self, repository):
         self._file = open(repository.path("handoff-lock"), "w")
@@ -73,7 +73,7 @@ class Lock:
 
 
 class Application:
-    """The steps from the old state to the new one. `mark` describes them, for the case of an interruption."""
+    """The steps from the old state to the new one. `mark` describes them, so that `resume` can complete them."""
 
     def __init__(self, repository, old, new, mark):
         self.repository, self.files, self.old, self.new, self.mark = repository, repository.files, old, new, mark
@@ -82,7 +82,7 @@ class Application:
         self._links = set(map(os.fsencode, new.notes["lfs"])) | set(map(os.fsencode, old.notes["lfs"]))
         self._plan = self._difference(old.work)
         if mark["isClean"]:
-            # A file that Git regards as unchanged here, and that the work does not change, keeps its form, such as its line ends.
+            # Keep the form, such as the line ends, of a file that Git regards as unchanged and that the work does not change.
             changed = self._difference(old.index)
             self._plan = {path: row for path, row in self._plan.items() if path in changed}
         names = {name for path, row in self._plan.items() if path in self._links for _, name in row if name}
@@ -139,7 +139,7 @@ class Application:
             pass  # A new index has its name, or another command holds it.
 
     def _take_lock(self):
-        """Takes Git's lock of the index, so that no other command of Git changes it meanwhile."""
+        """Acquires Git's lock of the index, so that no other Git command changes it during the continuation."""
         self._drop_lock()  # That of a continuation that was killed.
         try:
             with open(self._lock, "x") as file:
@@ -148,7 +148,7 @@ class Application:
             raise Failure(f"{shown(self._lock)} exists: another Git command is running. If one was killed, delete it") from None
 
     def _difference(self, tree):
-        """Returns the mode and blob of each path in a tree and in the new state, if they differ. Absent: (None, None)."""
+        """Returns the mode and blob of each path that differs between a tree and the new state. Absent: (None, None)."""
         rows = self.repository.git("diff-tree", "-r", "-z", "--raw", "--no-renames", "--full-index", tree, self.new.work)
         rows = rows.split(b"\0")[:-1]
         plan = {}
@@ -223,7 +223,7 @@ class Application:
         return {each for each in found if each not in removed and os.path.basename(each) != part_name(self.new)}
 
     def _above(self, path, removed):
-        """Returns the file or link that has the place of a folder of a path, unless it is removed."""
+        """Returns the file or link that exists instead of a folder of a path, unless it is removed."""
         parts = path.split(b"/")
         for count in range(1, len(parts)):
             place = b"/".join(parts[:count])
@@ -242,7 +242,7 @@ class Application:
         os.rename(path + ".new", path)
 
     def _new_index(self):
-        """Creates the index of the new state, with the known times of unchanged files. Returns its path."""
+        """Creates the index of the new state. Keeps the known times of unchanged files. Returns its path."""
         path = self.repository.path("index")
         copy = self._drop_copy()
         if os.path.exists(path):
@@ -311,8 +311,8 @@ class Application:
         return self.mark["reference"]
 
     def _different(self):
-        """Returns the paths that differ from the state, as another program may have changed them meanwhile, and the keys of
-        the state now."""
+        """Returns the paths that differ from the state, because another program may have changed them, and the keys of the
+        current state."""
         try:
             with Capture(self.repository, stored=True) as capture:
                 now = capture.state(self.new.notes["untracked"], is_stored=False)
@@ -321,7 +321,7 @@ class Application:
         index = [] if now.index == self.new.index else ["the index"]
         if not index and now.keys & self.new.keys:
             return [], now.keys
-        # Others are untracked files of this device, and files that kept their form.
+        # The others are untracked files of this device, and files that kept their form.
         paths = self._difference(now.work).keys() & self._plan.keys()
         return index + [shown(path) for path in paths], now.keys
 

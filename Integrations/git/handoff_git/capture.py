@@ -1,6 +1,6 @@
 """Captures the state of a checkout as commits, without writing to its index, references or files.
 
-The state is a commit whose tree is the working tree, with the bytes that are on the disk. Its parents are the head and a
+The state is a commit. Its tree is the working tree, with the bytes that are on disk. Its parents are the head and a
 commit of the index, as in a stash. Its message is a JSON object.
 """
 import hashlib
@@ -16,9 +16,9 @@ from .repository import (FILE, GITLINK, LINK, Failure, alternate, blob, environm
                          why)
 
 VERSION = 1
-# In the folder of Git: the continuation that is being applied, and the keys of those that were.
+# Files in the folder of Git: the continuation that is being applied, and the keys of applied ones.
 MARK, BASES = "handoff-continue", "handoff-bases"
-# More is rarely work: an unignored folder of packages or results.
+# A larger amount is usually not work, but a folder of packages or build results that is not ignored.
 MAX_UNTRACKED, MAX_UNTRACKED_BYTES = 10_000, 1 << 30
 MAX_KEYS, MAX_KEY = 64, 1_000
 WHO = {f"GIT_{role}_{field}": value for role in ("AUTHOR", "COMMITTER")
@@ -37,7 +37,7 @@ class State:
 
 
 class Capture:
-    """A copy of the index, and a folder of objects: a temporary one, or that of the repository."""
+    """A copy of the index, and a folder of objects, either temporary or that of the repository."""
 
     def __init__(self, repository, stored=False):
         self.repository = repository
@@ -72,8 +72,8 @@ class Capture:
         return self.line("write-tree")
 
     def state(self, untracked=False, is_offered=False, is_stored=True):
-        """Returns the state now. With `untracked`, the working tree includes untracked files, except ignored ones. A state
-        that is offered must be complete without the work in submodules. One that is not stored has no commit."""
+        """Returns the current state. With `untracked`, the working tree includes untracked files, except ignored ones. An
+        offered state must be complete without the work in submodules. A state that is not stored has no commit."""
         repository = self.repository
         if problems := repository.problems():
             raise Failure(f"{shown(repository.top)}: {problems[0]}; finish or abort it first")
@@ -87,7 +87,7 @@ class Capture:
                 if mode == GITLINK:
                     self._check_submodule(path, name)
         change, is_clean = self._changed(entries)
-        # The rest is done on the copy of the index, which becomes the working tree.
+        # The remaining steps change the copy of the index, whose tree becomes that of the working tree.
         self._update(change)
         trees = [self.line("write-tree")]
         others = self._untracked() if untracked else {}
@@ -121,7 +121,7 @@ class Capture:
 
     def _changed(self, entries):
         """Returns the new mode and blob of each tracked path whose bytes differ (None: removed), and the paths of LFS files
-        whose content is that of their pointer."""
+        whose content matches their pointer."""
         repository, change, differing = self.repository, {}, {}
         for tag, mode, name, _, path in entries:
             if mode == GITLINK:
@@ -161,7 +161,7 @@ class Capture:
             if run("-C", folder, "rev-parse", "HEAD").stdout.decode().strip() != name:
                 raise Failure(f"submodule {shown(path)} is at another commit; update or commit it first")
             if run("-C", folder, "status", "--porcelain", "--ignore-submodules=none", GIT_OPTIONAL_LOCKS="0").stdout:
-                raise Failure(f"submodule {shown(path)} has uncommitted work, which is not carried; commit it first")
+                raise Failure(f"submodule {shown(path)} has uncommitted work, which is not sent; commit it first")
 
     def _untracked(self):
         found, total = {}, 0
@@ -181,7 +181,7 @@ class Capture:
         return found
 
     def _update(self, change):
-        """Changes the copy of the index. Removals are first, since a folder can take the place of a file."""
+        """Changes the copy of the index. Removals are first, because a folder can replace a file."""
         zero = "0" * self.repository.hash().digest_size * 2
         rows = [os.fsencode(f"0 {zero}\t") + path for path, entry in change.items() if not entry]
         rows += [os.fsencode(f"{entry[0]} {entry[1]}\t") + path for path, entry in change.items() if entry]
@@ -191,8 +191,8 @@ class Capture:
     # ---- Sending ---------------------------------------------------------------------------------------------------
 
     def pack(self, state, have):
-        """Returns a file with the objects of the state that a device with these commits lacks, and the commit of the LFS
-        objects, or None."""
+        """Returns a file with the objects of the state that are missing on a device with these commits, and the commit of the
+        LFS objects, or None."""
         repository = self.repository
         if any(name.endswith(".promisor") or name == "extensions.partialclone" for name in repository.settings):
             raise Failure(f"{shown(repository.top)} is a partial clone, whose missing objects cannot be sent")
@@ -211,7 +211,7 @@ class Capture:
         return file, large
 
     def _large(self, revisions):
-        """Returns a commit of the LFS objects of the pointers among these objects, which no remote may have yet."""
+        """Returns a commit of the LFS objects for the pointers among these objects. The remotes may not have them yet."""
         repository = self.repository
         if not repository.has_lfs():
             return None
@@ -231,7 +231,7 @@ class Capture:
 
 
 def bases(repository):
-    """Returns the keys of the states that were continued here: the work here contains them."""
+    """Returns the keys of the states that were continued here. The local work contains these states."""
     try:
         with open(repository.path(BASES)) as file:
             # A longer one, from another device, could make later offers too large to publish.
@@ -250,7 +250,7 @@ def load(repository, commit, **variables):
     (work,), parents, message = parts(commit)
     (index,), heads, _ = parts(parents[-1]) if parents else ((None,), None, None)
     if not heads == parents[:-1] or len(parents) > 2:
-        raise Failure("the other device sent no state of a checkout")
+        raise Failure("the other device did not send the state of a checkout")
     try:
         notes = json.loads(message)
         texts = [notes["keys"], notes["added"], notes["bases"], notes["lfs"]]

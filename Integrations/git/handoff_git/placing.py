@@ -14,7 +14,7 @@ SHORT = re.compile(r"([A-Za-z0-9._~-]+@)?[A-Za-z0-9][A-Za-z0-9._-]*:(?!/?/)[^\s?
 
 
 def address(text):
-    """Returns the address of a remote without a password. None: it is a path, a command, or an unknown form."""
+    """Returns the URL of a remote without a password, or None for a path, a command, or an unknown form."""
     if not isinstance(text, str) or len(text) > 1000 or not text.isascii() or not text.isprintable():
         return None
     scheme, separator, rest = text.partition("://")
@@ -28,8 +28,8 @@ def address(text):
 
 
 def identity(text):
-    """Returns the host and path of a remote, which identify the repository in the URLs of documents, as `handoffctl document`
-    does. None: it has none."""
+    """Returns the host and path of a remote, or None. They identify the repository in the URLs of documents, as in
+    `handoffctl document`."""
     text = address(text)
     if not text:
         return None
@@ -85,7 +85,7 @@ class Offered:
 
 
 def checkout(offered, into):
-    """Returns the checkout on this device: the given one, that of the current folder, or that which has the remote."""
+    """Returns the checkout on this device: the given one, that of the current folder, or one that has the remote."""
     if into:
         return Repository(into)
     try:
@@ -102,7 +102,7 @@ def checkout(offered, into):
 
 
 class Place:
-    """Where the work continues, and why there. `kind`: here (in a checkout), worktree or clone (in a new folder)."""
+    """The target of a continuation, and the reason. `kind`: here (in a checkout), worktree or clone (in a new folder)."""
 
     def __init__(self, offered, options):
         self.repository = None if options.clone else checkout(offered, options.into)
@@ -136,7 +136,7 @@ class Place:
             self.folder = next(each for each in names if not os.path.lexists(each))
 
     def _earlier(self, offered):
-        """Returns a working tree in which earlier work was continued, and which has no other work since."""
+        """Returns a working tree in which earlier work was continued, and which has no other work."""
         for tree in worktrees(self.repository):
             if tree != self.repository.top and os.path.isdir(tree):
                 found = Repository(tree)
@@ -146,8 +146,8 @@ class Place:
 
     @staticmethod
     def _problem(repository, offered, is_earlier=False):
-        """Returns why the work here cannot be replaced. It can if the offered work contains it, or if it is unchanged work of
-        another device."""
+        """Returns the reason why the local work cannot be replaced, or None. Local work can be replaced if the offered work
+        contains it, or if it is unchanged work of another device."""
         condition = Condition(repository)
         if condition.obstacle(True) or condition.is_clean and not is_earlier:
             return condition.obstacle(())
@@ -158,7 +158,7 @@ class Place:
 
 
 def card(offered, place):
-    """Returns what is continued, from where, and what this device lacks, as fields and as text."""
+    """Returns a summary of the work, its origin and the items that are missing on this device, as fields and as text."""
     fields = {"title": offered.title, "device": offered.device, "repository": offered.repository, "branch": offered.branch,
               "head": offered.head, "subject": offered.subject, **offered.counts, "place": place.kind, "path": place.folder,
               "reason": place.reason, "missing": place.notes}
@@ -183,7 +183,7 @@ class Condition:
 
     def __init__(self, repository):
         marks = {row[:1] for row in repository.git("ls-files", "-v", "-z").split(b"\0")}
-        # Files with --assume-unchanged can have work that Git does not show.
+        # Files with --assume-unchanged can contain work that Git does not show.
         self.has_hidden = any(mark.islower() for mark in marks)
         problems = repository.problems() or ["it is a sparse checkout"] * bool(marks & {b"S", b"s"})
         self._problem = problems[0] if problems else None
@@ -192,12 +192,12 @@ class Condition:
         self._work = f"it has uncommitted work ({counts['staged']} staged, {counts['changed']} changed)"
 
     def obstacle(self, keys):
-        """Returns why the state cannot be replaced, or None. `keys`: those of the state that the new work contains."""
+        """Returns the reason why the state cannot be replaced, or None. `keys`: the keys that the new work contains."""
         return self._problem or (None if self.is_clean or keys else self._work)
 
 
 def branch_for(repository, wanted, head, chosen=None):
-    """Returns the branch that gets the head: the same one if that loses no commit, otherwise a new one. None: detached."""
+    """Returns the branch for the head: the same branch if no commit is lost, otherwise a new branch. None: detached."""
     name = chosen or wanted
     if name is None:
         return None
@@ -206,7 +206,7 @@ def branch_for(repository, wanted, head, chosen=None):
     except UnicodeEncodeError:
         is_plain = False
     if not is_plain or name == "HEAD" or run("check-ref-format", f"refs/heads/{name}").returncode:
-        raise Failure(f"{visible(name)} is not a valid name of a branch")
+        raise Failure(f"{visible(name)} is not a valid branch name")
     if _is_usable(repository, name, head):
         return name
     if chosen:
@@ -253,7 +253,7 @@ def _unfinished(repository):
 def worktree(repository, folder, head):
     """Adds a working tree without files. Returns it."""
     if os.path.lexists(folder):
-        raise Failure(f"{shown(folder)} exists")
+        raise Failure(f"{shown(folder)} already exists")
     repository.git("worktree", "add", "--no-checkout", "--detach", "--", folder, head)
     made = Repository(folder)
     if made.settings.get("extensions.worktreeconfig") == "true":
@@ -262,7 +262,7 @@ def worktree(repository, folder, head):
 
 
 def clone(folder, remotes, object_format):
-    """Creates a repository without commits, with the remotes that the other device has. Returns it."""
+    """Creates a repository without commits, with the remotes of the other device. Returns it."""
     if os.path.lexists(folder) and (not os.path.isdir(folder) or os.listdir(folder)):
         raise Failure(f"{shown(folder)} exists and is not an empty folder")
     done = run("init", "--quiet", "--template=", f"--object-format={'sha256' if object_format == 'sha256' else 'sha1'}",

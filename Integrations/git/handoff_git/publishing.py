@@ -10,7 +10,7 @@ from .receive import STREAM_TIMEOUT, Stream
 from .repository import Failure, Repository, is_id, visible
 
 MAX_STREAMS = 4
-# The keys in a payload, which only the card needs.
+# The keys in a payload that are needed only for the summary.
 MAX_KEYS = 12
 
 

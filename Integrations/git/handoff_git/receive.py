@@ -15,13 +15,13 @@ REFERENCES = "refs/handoff/"
 # Days after which the references to continued states are deleted.
 KEPT_DAYS = 30
 MAX_LINE = 1 << 20
-# Seconds without a byte after which a stream is closed.
+# Seconds without received bytes after which a stream is closed.
 STREAM_TIMEOUT = 600
 MAX_HAVE, MAX_TIPS = 512, 512
 
 
 def has(repository):
-    """Returns the commits that need not be sent: tips of references, and the latest ones."""
+    """Returns the commits that need not be sent: the tips of references, and the latest commits."""
     tips = repository.git("for-each-ref", "--sort=-committerdate", f"--count={MAX_TIPS}", "--format=%(objectname)^{commit}")
     found = repository.git("cat-file", "--batch-check=%(objectname) %(objecttype)", input=tips).decode().splitlines()
     latest = repository.git("rev-list", "--all", f"--max-count={MAX_HAVE}", check=False).decode().split()
@@ -51,7 +51,7 @@ class Stream:
         return message
 
     def copy(self, size, target):
-        """Copies bytes to a file. If it is a pipe that was closed, the rest is dropped."""
+        """Copies bytes to a file. If the file is a closed pipe, drops the remaining bytes."""
         left = size
         while left:
             piece = self.file.read(min(left, CHUNK))
@@ -66,7 +66,7 @@ class Stream:
 
 
 def receive(repository, stream, is_new):
-    """Requests the state, checks its objects, and keeps them. Returns it, and the id of the commit of LFS objects."""
+    """Requests the state, checks its objects and stores them. Returns the state, and the id of the commit of LFS objects."""
     tries = [has(repository)]
     tries += [[]] * bool(tries[0])  # A shallow clone may lack objects of the commits that it has.
     for number, have in enumerate(tries):
@@ -186,7 +186,7 @@ def kept(repository):
 
 
 def expire(repository):
-    """Deletes the references to states of a month ago, except those that an interrupted continuation needs."""
+    """Deletes references to states that are older than a month, except those that an interrupted continuation needs."""
     limit = time.time() - KEPT_DAYS * 86400
     for name, commit, moment in kept(repository):
         if moment < limit and not os.path.exists(repository.path(MARK)):

@@ -1,4 +1,4 @@
-"""A checkout: Git commands that run no program of the repository, and its files without following links."""
+"""A checkout: runs Git commands without starting programs of the repository, and reads files without following links."""
 import errno
 import hashlib
 import os
@@ -12,7 +12,7 @@ from handoff import visible
 LINK, GITLINK, FILE, PROGRAM = "120000", "160000", "100644", "100755"
 CHUNK = 1 << 20
 MAX_DEPTH = 256
-# Hooks, the file system monitor, nested checkouts and all transports are off, and no index is split into files of Git's folder.
+# Disables hooks, the file system monitor, nested checkouts, all transports, and the splitting of an index into several files.
 SETTINGS = {
     "core.hooksPath": "/dev/null", "core.fsmonitor": "false", "core.splitIndex": "false", "core.protectHFS": "true",
     "core.protectNTFS": "true", "submodule.recurse": "false", "protocol.allow": "never", "gc.auto": "0",
@@ -27,7 +27,7 @@ POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\
 
 
 class Failure(Exception):
-    """The reason why something is not done, for display."""
+    """An error that ends the operation. The text is for display."""
 
 
 def shown(path):
@@ -67,7 +67,7 @@ class Repository:
         self.files = Files(self.top)
 
     def git(self, *words, input=None, check=True, has_filters=False, **variables):
-        """Runs a command of Git. Returns its output. Filters do not run, which Git may start when it writes an index."""
+        """Runs a Git command. Returns its output. Prevents the filters that Git may start when it writes an index."""
         done = run("-C", self._path, *words, input=input, settings={} if has_filters else self._off, **variables)
         if check and done.returncode:
             raise Failure(f"git {words[0]} failed: {why(done)}")
@@ -85,7 +85,7 @@ class Repository:
         return self.line("rev-parse", "--quiet", "--verify", "--end-of-options", name + "^{commit}")
 
     def _read_settings(self):
-        """Returns the user's settings, without those of this program. Of several values, the last one."""
+        """Returns the user's settings, without those of this program. Of several values, returns the last one."""
         kept = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         done = subprocess.run(["git", "-C", self.top, "config", "-z", "--list"], env=kept, capture_output=True)
         rows = [os.fsdecode(row).partition("\n") for row in done.stdout.split(b"\0")[:-1]]
@@ -113,13 +113,13 @@ class Repository:
                 if name.startswith("remote.") and name.endswith(".url")}
 
     def problems(self):
-        """Returns the reasons why the working tree has no state that could be offered or replaced."""
+        """Returns the reasons why the state of the working tree cannot be offered or replaced."""
         found = list(dict.fromkeys(text for name, text in OPERATIONS.items() if os.path.lexists(self.path(name))))
         return [f"{text} is in progress" for text in found] or (
             ["it has unmerged files"] if self.git("ls-files", "-u", "-z") else [])
 
     def counts(self):
-        """Returns what `git status` shows: the numbers of staged, changed and untracked files."""
+        """Returns the numbers of staged, changed and untracked files, as in `git status`."""
         rows = self.git("status", "--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--ignore-submodules=none",
                         has_filters=True, GIT_OPTIONAL_LOCKS="0").split(b"\0")
         marks = [row[:2] for row in rows if row]
@@ -148,12 +148,12 @@ def why(done):
 
 
 def alternate(path):
-    """Returns a folder of objects for the variable with a list of them, in which a colon separates them."""
+    """Returns a folder of objects, quoted for the environment variable with a list of folders that are separated by colons."""
     return '"' + path.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
 class Files:
-    """The files of a folder, by paths in bytes. No component of a path is followed if it is a link."""
+    """The files of a folder, by paths in bytes. Does not follow links in any component of a path."""
 
     def __init__(self, top):
         self._open = [(b"", os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))]
@@ -162,7 +162,7 @@ class Files:
         """Returns the descriptor of the folder of a path, and the name in it."""
         *folders, name = path.split(b"/")
         if len(folders) > MAX_DEPTH:
-            raise Failure(f"{shown(path)} is in too many folders")
+            raise Failure(f"{shown(path)} is nested in too many folders")
         same = 1
         while same < len(self._open) and same <= len(folders) and self._open[same][0] == folders[same - 1]:
             same += 1
@@ -179,13 +179,13 @@ class Files:
         return self._open[-1][1], name
 
     def forget(self, depth=1):
-        """Closes the folders that are open, because others may have replaced them."""
+        """Closes the open folders, because other programs may have replaced them."""
         for _, descriptor in self._open[depth:]:
             os.close(descriptor)
         del self._open[depth:]
 
     def status(self, path):
-        """Returns the result of lstat, or None if there is nothing at this path."""
+        """Returns the result of lstat, or None if the path does not exist."""
         try:
             folder, name = self.parent(path)
             return os.lstat(name, dir_fd=folder)
@@ -218,7 +218,7 @@ def mode_of(status, known=None):
 
 
 def blob(repository, path, status, objects=None, kind=None):
-    """Returns the id of a file's bytes, or with `kind` another digest of them. Stores them below `objects`, if given."""
+    """Returns the id of a file's bytes, or with `kind` another digest of them. Stores the bytes below `objects`, if given."""
     digest = (kind or repository.hash)(b"" if kind else b"blob %d\0" % status.st_size)
     part, length = None, 0
     packer = zlib.compressobj(1)
@@ -260,6 +260,6 @@ def contents(repository, ids, limit=1024, **variables):
 
 
 def pointers(repository, ids, **variables):
-    """Returns the LFS object (id and size) that each of these blobs refers to, if it does."""
+    """Returns the LFS objects (id and size) to which these blobs refer, by the ids of the blobs."""
     matches = {each: POINTER.match(data) for each, data in contents(repository, ids, **variables).items()}
     return {each: (match[1].decode(), int(match[2])) for each, match in matches.items() if match}

@@ -1,4 +1,4 @@
-"""Writes the files of a state. No link is followed, and no file is replaced that was changed since it was checked."""
+"""Writes the files of a state. Does not follow links, and does not replace files that were changed after they were checked."""
 import ctypes
 import os
 import shutil
@@ -13,7 +13,7 @@ NO_REPLACE = 1
 
 
 def part_name(state):
-    """Returns the name of an incomplete file, which is the same after an interruption."""
+    """Returns the name of an incomplete file. The name stays the same after an interruption."""
     return f".handoff-{state.commit[:16]}".encode()
 
 
@@ -40,7 +40,7 @@ class Writer:
         self.files.forget()
 
     def _same(self, path):
-        """Checks that a path was not changed since it was checked."""
+        """Verifies that a path was not changed after the first check."""
         now, then = self.files.status(path), self._seen[path]
         fields = [each and (each.st_ino, each.st_mode, each.st_size, each.st_mtime_ns) for each in (now, then)]
         if fields[0] != fields[1] and not (now and stat.S_ISDIR(now.st_mode)) and not (then and stat.S_ISDIR(then.st_mode)):
@@ -99,7 +99,7 @@ class Writer:
                           + self._kept)
 
     def _content(self, path, name, length, source, file):
-        """Writes a blob, or the LFS object that it refers to if the other device had that in its working tree."""
+        """Writes a blob, or the LFS object to which it refers if the other device had that object in its working tree."""
         large = self._pointers.get(name) if path in self._links else None
         place = large and self.repository.lfs(large[0])
         if large and os.path.isfile(place) and os.path.getsize(place) == large[1]:

@@ -14,10 +14,10 @@ package struct CopyCommand: Command {
         ],
         details: """
             Offers the content as the clipboard of this device, for two minutes, while the command runs. Other devices
-            learn only its formats. The content is sent when it is pasted there, by handoffctl paste, or by a program
-            on a desktop with a shared clipboard (docs/desktop.md, Clipboard). The command needs no display, and does
-            not change the clipboard of this device. Standard input is read once. Files and folders are fetched as
-            documents, and their paths are not sent. Ctrl-C withdraws the content.
+            receive only the list of its formats. The content is sent when it is pasted there, by handoffctl paste or by
+            a program on a desktop with a shared clipboard (docs/desktop.md, Clipboard). The command does not require a
+            display, and does not change the clipboard of this device. Standard input is read once. Files and folders
+            are fetched as documents, and their paths are not sent. Ctrl-C withdraws the content.
 
             FORMAT is text/plain, text/html, image/png, image/jpeg, image/svg+xml, image/webp or image/gif. Text must be
             UTF-8.

@@ -3,18 +3,18 @@ import HandoffControl
 import HandoffModel
 package import LoopIO
 
-/// `deliver`: offers the items that `send --wait` keeps, until none is left.
+/// `deliver`: offers the items that `send --wait` has stored, until none is left.
 package struct DeliverCommand: Command {
     package static let specification = CommandSpecification(
-        words: ["deliver"], summary: "offer the items that 'send --wait' keeps until all were accepted",
+        words: ["deliver"], summary: "offer the items of 'send --wait' until all are accepted",
         details: """
-            handoff-deliver.service runs this command while items are waiting, and starts it at login. Run it yourself
-            where the user has no service manager. The items are files in the folder 'queue' of the daemon's state
-            folder. An item that is accepted or withdrawn (handoffctl withdraw) is removed. One that was declined, whose
-            file was deleted or replaced by a folder, or whose device is no longer in the account, is no longer offered:
-            the reason is printed, and shown by handoffctl list --mine and handoffctl doctor until the item is withdrawn.
-            Exits with status 0 when no item is left, and with 5 if another process offers the items already. Ctrl-C
-            keeps the items.
+            handoff-deliver.service runs this command while items are waiting, and starts it at login. Without a user
+            service manager, run the command manually. The items are files in the folder 'queue' of the daemon's state
+            folder. An item is removed when it is accepted or withdrawn (handoffctl withdraw). An item is no longer
+            offered if it was declined, if its file was deleted or replaced by a folder, or if its device is no longer
+            in the account. The reason is printed. handoffctl list --mine and handoffctl doctor show it until the item
+            is withdrawn. Exits with status 0 when no item is left, and with 5 if another process already offers the
+            items. Ctrl-C stops the command and keeps the items.
 
             With --json: the events of handoffctl publish.
             """,
@@ -38,7 +38,7 @@ package struct DeliverCommand: Command {
 private final class DeliverSession {
     private let context: CommandContext
     private let folder: WaitingFolder
-    /// Held while the items are offered, so that no other process sends them too.
+    /// Held while the items are offered, so that no other process offers them at the same time.
     private let lock: ProcessLock
     private let attachment: AppAttachment
     private var watch: FolderWatch?
@@ -99,7 +99,7 @@ private final class DeliverSession {
         do throws(Errno) {
             item = try WaitingItem.read(folder.file(name))
         } catch {
-            // It was accepted or withdrawn meanwhile, or cannot be read now.
+            // The item has been accepted or withdrawn, or cannot be read now.
             if error != .noSuchFile { context.note("cannot read \(folder.file(name)): \(error)") }
             return
         }
@@ -122,7 +122,7 @@ private final class DeliverSession {
     private func ended(_ name: String, _ item: WaitingItem, _ failure: CommandFailure?) {
         guard let failure else { return drop(name) }
         guard failure == .withdrawn(), let attached else { return fail(name, item, failure.message) }
-        // The user has withdrawn it, or the daemon, because the device has left the account.
+        // Withdrawn by the user, or by the daemon because the device is no longer in the account.
         attached.calls.listDevices { [weak self] result in
             guard let self else { return }
             if case .success(let devices) = result, devices.contains(where: { $0.id == item.device }) {
@@ -132,7 +132,7 @@ private final class DeliverSession {
         }
     }
 
-    /// Keeps the reason for the user in place of the item.
+    /// Replaces the item with the reason, which the user can read later.
     private func fail(_ name: String, _ item: WaitingItem, _ reason: String) {
         let title = VisibleText.escape(item.title ?? "an item")
         context.note("\(title) was not delivered to \(item.device.short): \(reason)")
@@ -140,14 +140,14 @@ private final class DeliverSession {
             try folder.add(UndeliveredItem(item, reason: reason))
             drop(name)
         } catch {
-            // It is offered again after the next start, so that the user learns of it.
+            // The item is offered again after the next start, which reports the failure again.
             context.note(error.message)
         }
     }
 
     private func drop(_ name: String) {
         remove(name)
-        // The session reports its end itself, and is released later.
+        // The session reports its own end, and is released later.
         context.loop.later { [weak self] in
             self?.sessions[name] = nil
             self?.finishIfEmpty()

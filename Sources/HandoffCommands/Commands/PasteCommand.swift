@@ -13,25 +13,25 @@ package struct PasteCommand: Command {
         summary: "print the newest clipboard of the other devices",
         options: [
             OptionSpecification(
-                "--from", .value(.otherDevice), "only the clipboard of this device (name or id prefix)"),
+                "--from", .value(.otherDevice), "print only the clipboard of this device (name or id prefix)"),
             OptionSpecification("--type", .value(.format), "the format to print (default: the first available one)"),
         ],
         details: """
             Prints the content that handoffctl copy, or a desktop with a shared clipboard, offers on another device.
-            The content is requested from there at that moment. It is printed unchanged, and on a terminal with escapes
-            in place of control characters. Exit status 4 means that no device offers a clipboard: it was copied more
-            than two minutes ago, or sharing is off there.
+            The command requests the content from that device. It prints the content unchanged. On a terminal, control
+            characters are printed as escapes. Exit status 4 means that no device offers a clipboard. This is the case
+            if the content was copied more than two minutes ago, or if sharing is off on the other devices.
 
             FORMAT is text/plain, text/html, text/uri-list, image/png, image/jpeg, image/svg+xml, image/webp or
-            image/gif, which is also the order of preference. For text/uri-list the path of each file on this device is
-            printed. A file that is not in a shared folder or a checkout is fetched into a private folder of the user's
-            cache, and deleted 14 days later. A message on standard error names the entries of a folder that are
+            image/gif. This is also the order of preference. For text/uri-list, the path of each file on this device is
+            printed. A file that is not in a shared folder or a checkout is fetched into a private folder in the user's
+            cache, and deleted 14 days later. A message on standard error lists the entries of a folder that are
             omitted, such as links.
 
             With --json:
 
-              text   type, device, deviceName, text: a text. One of more than 16 KiB is printed unchanged, as images
-                     are, with the events of handoffctl continue --output on standard error
+              text   type, device, deviceName, text. A text of more than 16 KiB and an image are printed unchanged, with
+                     the events of handoffctl continue --output on standard error
               files  type, device, deviceName, paths
             """,
         example: "handoffctl paste --from laptop")
@@ -154,7 +154,7 @@ private final class PasteSession {
             }
             switch lookup.place(of: url) {
             case .here(let path): paths.append(path)
-            // Only one folder, because receiving restricts this process to it.
+            // Use only one folder, because receiving restricts this process to it.
             case .absent: return try fetch(text, output: try fetchedFolder(), handler: self)
             }
         }

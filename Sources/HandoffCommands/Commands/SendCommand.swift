@@ -11,42 +11,44 @@ package struct SendCommand: Command {
         words: ["send"], operands: [.one(.otherDevice), .several(.item, 0...maxOperands)],
         summary: "send pages, files, folders or text to your devices",
         options: [
-            OptionSpecification("--to", .values(.otherDevice), "also send them to this device (name or id prefix)"),
-            OptionSpecification("--text", .value("TEXT"), "send this text, to be copied there"),
+            OptionSpecification("--to", .values(.otherDevice), "also send to this device (name or id prefix)"),
+            OptionSpecification("--text", .value("TEXT"), "send this text, which can be copied on the device"),
             OptionSpecification("--title", .value("TEXT"), "the title shown on the device, if one item is sent"),
             OptionSpecification(
-                "--files0-from", .value(.fileOrStream), "also send the files in this list, each path followed by a NUL"),
-            OptionSpecification("--wait", .flag, "keep the items until they are accepted or withdrawn, and exit"),
+                "--files0-from", .value(.fileOrStream), "also send the files in this list of NUL-terminated paths"),
+            OptionSpecification("--wait", .flag, "store the items for delivery in the background, and exit"),
         ],
         details: """
-            Sends items to a device, given by its name or an id prefix, and to those of --to. Only these devices are
-            notified. Each shows a notification ('desk sent you report.pdf') and lists the items in its list. Nothing is
-            transferred until its user accepts an item. A page then opens in the browser. A file is saved in the
-            downloads folder, or in FOLDER with 'handoffctl continue --output FOLDER'. Several items share one
-            notification, in their order. Each is a separate activity, which handoffctl continue can continue
-            individually. If a device is offline or asleep, a message on standard error reports this, and the items are
-            offered once it is online, for as long as the command runs.
+            Sends items to DEVICE, given by its name or an id prefix, and to the devices of --to. Only these devices are
+            notified. Each device shows a notification ('desk sent you report.pdf') and lists the items. An item is
+            transferred only after it is accepted on the device. A page then opens in the browser. A file is saved in
+            the downloads folder, or in FOLDER with 'handoffctl continue --output FOLDER'. Several items share one
+            notification, in their order. Each item is a separate activity, which handoffctl continue can continue
+            individually. If a device is offline or asleep, a message on standard error reports this. The items are
+            offered when the device is online, as long as the command is running.
 
             If there are more than 32 items, all files and folders are sent together as one folder, such as '500
-            files', which is accepted and resumed as one. Files with the same name are numbered. A file that cannot be
-            read any more when it is sent is omitted and reported on both devices.
+            files', which is accepted and resumed as one item. Files with the same name are numbered. A file that can no
+            longer be read when it is sent is omitted and reported on both devices.
 
-            Exits with status 0 when all items were accepted and all streamed content was received, or with 1 and the
-            error Declined if the user there chose 'Decline'. If that user cancels a transfer, the item stays on offer and
-            can be resumed there. Ctrl-C withdraws the rest.
+            Exits with status 0 when all items have been accepted and all streamed content has been received. Exits with
+            status 1 and the error Declined if 'Decline' is chosen on the device. If a transfer is cancelled there, the
+            item is still offered, and the transfer can be resumed there. Ctrl-C withdraws the rest.
 
-            With --wait the command exits, and handoff-deliver.service offers the items until they are accepted,
-            declined or withdrawn, also after the next login ('handoffctl deliver'). handoffctl list --mine shows them.
-            At most 64 items can wait, for any time. The paths of files are kept, not their contents: a file or folder that
-            has changed is sent as it is when it is accepted. An item that was declined, whose file was deleted, or
-            whose device was removed from the account, stays in that list with the reason until it is withdrawn.
+            With --wait, the command exits, and handoff-deliver.service ('handoffctl deliver') offers the items until
+            they are accepted, declined or withdrawn. The service starts again at the next login. handoffctl list --mine
+            shows the items. At most 64 items can wait. There is no time limit. Only the paths of files are stored. A
+            file or folder is sent with the content that it has when it is accepted. If an item is declined, its file is
+            deleted, or its device is removed from the account, the item stays in the list with the reason until it is
+            withdrawn.
 
-            The beginning of a text is used as its title. Choosing 'Copy' in the notification copies the text, and shows
-            it in a window. A text of more than 16 KiB is sent as the file Text.txt. Other users of this machine can
-            read arguments: send a secret from standard input with '-', which shows no title.
+            The beginning of a text is used as its title. 'Copy' in the notification copies the text and shows it in a
+            window. A text of more than 16 KiB is sent as the file Text.txt. Other users of this machine can read
+            command-line arguments. To send a secret, use '-' to read it from standard input. It has no visible title.
 
-            With --json: the events of handoffctl publish. There is one published for each activity, in the order of
-            the items, first for DEVICE and then for each --to. With --wait: waiting (title, device, deviceName) for each.
+            With --json: the events of handoffctl publish. There is one published event for each activity, in the order
+            of the items, first for DEVICE and then for each --to. With --wait: waiting (title, device, deviceName) for
+            each item.
             """,
         example: "handoffctl send laptop ./report.pdf")
 
@@ -64,7 +66,7 @@ package struct SendCommand: Command {
     private let title: String?
     private let text: String?
     private let items: [PublishSubject]
-    /// The file with more paths, if any.
+    /// The file with additional paths, if any.
     private let list: String?
     private let waits: Bool
 
@@ -97,7 +99,7 @@ package struct SendCommand: Command {
     }
 
     /// Returns a request for each activity, for the first device.
-    /// - Parameter listed: more paths.
+    /// - Parameter listed: The additional paths.
     private func requests(listed: [String]) throws(UsageError) -> [PublishRequest] {
         var requests: [PublishRequest] = []
         func add(_ type: ActivityType, _ shown: String?, page: String? = nil, _ stream: PublishedContent?) {
@@ -202,7 +204,7 @@ package struct SendCommand: Command {
             context.finish(.done)
         }
         do throws(Errno) {
-            // Does nothing if it is running: it watches the folder.
+            // Has no effect if the service is running, because it watches the folder.
             let command = try ShellCommand(
                 "systemctl --user --no-block start \(service) 2>/dev/null", input: [], output: .standardError)
             try command.wait(on: context.loop, ended)
@@ -222,7 +224,7 @@ package struct SendCommand: Command {
         guard !requests.isEmpty else { throw .file("send the files in", list ?? "", why: "it contains no path") }
         for case .paths(let paths, _)? in requests.map(\.stream) {
             do throws(TransferFailure) {
-                // Only a file that disappears later is omitted.
+                // Fail if a file is already missing. Only a file that disappears later is omitted.
                 for path in paths { _ = try SourceFile(path) }
             } catch {
                 throw .transfer(error)

@@ -9,7 +9,7 @@ package import LoopIO
 package struct StreamCommand: Command {
     package static let specification = CommandSpecification(
         words: ["stream"], operands: [.optional(.offer)],
-        summary: "connect standard input and output with another device",
+        summary: "connect standard input and output to another device",
         options: [
             OptionSpecification("--listen", .value(.type), "offer an activity of this type, and use its first stream"),
             OptionSpecification("--title", .value("TEXT"), "with --listen: the title shown on other devices"),
@@ -18,17 +18,18 @@ package struct StreamCommand: Command {
             OptionSpecification("--from", .value(.otherDevice), "match only this device (name or id prefix)"),
         ],
         details: """
-            For scripts. One device offers an activity with --listen. The other one continues it, without --listen: an
-            app's activity also works if it offers streams. Standard input is sent to the other device, and what arrives
-            is written to standard output, as it is: no name, no size, no checks. Both directions work at the same time,
-            at the speed of the slower side. Each ends separately, with the end of standard input. The command exits
-            when both have ended. Everything else is written to standard error.
+            Intended for scripts. One device offers an activity with --listen. The other device runs the command without
+            --listen and continues the activity. It can also continue an activity of an app, if the app offers streams.
+            Standard input is sent to the other device. Received bytes are written to standard output unchanged, without
+            a name, a size or any checks. Both directions work at the same time, at the speed of the slower side. Each
+            direction ends separately, at the end of its standard input. The command exits when both have ended.
+            Messages are written to standard error.
 
-            With --listen the activity is withdrawn when a device has connected. Without an ID, the most recent match
-            that has streams is continued.
+            With --listen, the activity is withdrawn when a device connects. Without --listen and without an ID, the
+            most recent match that has streams is continued.
 
-            The exit status is 1 if the connection is lost, or the other command exits before both directions have
-            ended. A stream is not resumed, and ends if no byte was sent for an hour.
+            The exit status is 1 if the connection is lost, or if the other command exits before both directions have
+            ended. A stream cannot be resumed. It ends if no byte was sent for an hour.
 
             With --json: published (id, type, title) with --listen, and connected (id, device, deviceName), on standard
             error.
@@ -78,7 +79,7 @@ package struct StreamCommand: Command {
 
 /// Opens a stream and relays it. Used only on the loop's thread.
 final class StreamSession {
-    /// The way to the stream.
+    /// The method of opening the stream.
     enum Action {
         /// Publish an activity, and use its first stream.
         case listen(ActivityDescription)
@@ -89,7 +90,7 @@ final class StreamSession {
     private let action: Action
     private let context: CommandContext
     private var attachment: AppAttachment?
-    /// The session in which the activity is offered; nil if none is.
+    /// The session in which the activity is offered, or nil if no activity is offered.
     private var session: Attachment?
     /// True once a stream was opened, or is being opened.
     private var isConnected = false
@@ -110,7 +111,8 @@ final class StreamSession {
 
     // MARK: - Continuing
 
-    /// Refuses an activity without streams here, because its origin would count it as continued.
+    /// Refuses an activity without streams before continuing it, because its origin would count it
+    /// as continued.
     private func choose(_ request: ContinueRequest) {
         context.connect { client in
             client.listActivities(here: false) { [unowned self] result in
@@ -157,7 +159,8 @@ final class StreamSession {
             switch report {
             case .attached(let session):
                 self.session = session
-                // A stream ends with the daemon, so nothing is offered again after it was connected.
+                // Do not offer the activity again after a connection. The stream has ended with the
+                // daemon.
                 if !isConnected { publish(activity, by: attachment) }
             case .event(.stream(let activity, let stream, let device, _)):
                 guard !isConnected else { return }
