@@ -278,7 +278,7 @@ def branches(stage):
     source.git("checkout", "-q", "-b", "other/part")
     carried(source, target)
     expect(target.branch == "handoff/other/part", target.branch)
-    refused(Transfer(program, source, target, branch="-x"), "not a valid name")
+    refused(Transfer(program, source, target, branch="-x"), "not a valid")
     target.git("checkout", "-q", "other")
     target.commit()
     refused(Transfer(program, source, target, branch="other"), "exists with other commits")

@@ -193,8 +193,8 @@ def descriptions(stage):
     work = evil.whole(("100644", b"new", evil.blob()))
     for name in ("--upload-pack=touch x", "-x", "../../x", "refs/../../x", "a..b", "a\nb", "a b", "x.lock", "", "@{-1}", "HEAD",
                  "a\\b", EVIL, "x" * 5000, "/"):
-        refused(Hostile(source, target, evil.state(work, branch=name)), "not a valid name", "git update-ref failed")
-        refused(Hostile(source, target, evil.state(work), branch=name or "-"), "not a valid name", "git update-ref failed")
+        refused(Hostile(source, target, evil.state(work, branch=name)), "not a valid", "git update-ref failed")
+        refused(Hostile(source, target, evil.state(work), branch=name or "-"), "not a valid", "git update-ref failed")
     outside = surroundings(stage)
     for path in ("../../x", ".git/hooks/x", "/etc/passwd", "a/../b", ".GIT/x", "x//y", "./x", "x/."):
         refused(Hostile(source, target, evil.state(work, added=[f"100644 {path}"])), "is refused", "git add failed", "exists")
@@ -203,14 +203,14 @@ def descriptions(stage):
     for kind in ("worktree", "clone"):  # A new folder is removed again.
         place = os.path.join(stage.folder, f"to-{kind}")
         more = {kind: place, "into": None if kind == "clone" else target.place}
-        refused(Hostile(source, target, evil.state(work, branch="-x"), **more), "not a valid name")
+        refused(Hostile(source, target, evil.state(work, branch="-x"), **more), "not a valid")
         expect(not os.path.exists(place) and target.git("worktree", "list").count(b"\n") == 1, f"a {kind} remains")
     for notes in ({"added": ["../../x"]}, {"added": ["777 x"]}, {"added": ["100644 \0"]}, {"added": ["100644 \ud800"]},
                   {"added": 3}, {"lfs": None}, {"keys": [1]}, {"branch": 3}, {"version": 2}, {"time": "x"}, {"bases": {}},
                   {"raw": b"[" * 100_000}, {"raw": b"\xff"}, {"raw": b""}, {"raw": b"[]"}):
         refused(Hostile(source, target, evil.state(work, **notes)), "invalid description")
     for commit in (evil.commit(work), evil.commit(work, source.head), source.head):
-        refused(Hostile(source, target, commit), "no state of a checkout", "no commit", "invalid description")
+        refused(Hostile(source, target, commit), "did not send the state of a checkout", "no commit", "invalid description")
     refused(Hostile(source, target, work), "failed", "refused", "lack")
     hooked = evil.state(work, lfs=["../../x", "/etc/passwd", ".git/config"])
     expect(not Hostile(source, target, hooked).run()["different"], "paths of LFS files are only compared")
