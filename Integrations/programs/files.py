@@ -152,16 +152,22 @@ class Adapter:
         self.bus, self.type = bus, type
         self.app = host.attach(app, [type], on_continue=self._continue, on_event=self._event)
 
-    def offer(self, activity, path, app, name, method="Update", **fields):
-        """Publishes or changes the activity of a document. `app` is the id of its program. `name` is its display name."""
+    def offer(self, activity, path, app, name, method="Update", initial=None, **fields):
+        """Publishes or changes the activity of a document. `app` is the id of its program. `name` is its display name.
+        `initial` has more fields of a new activity."""
         fields["title"] = f"{name[:100]}: {os.path.basename(path)}"
         document = {"$url": Gio.File.new_for_path(path).get_uri()}
         fields["userInfo"] = {"document": document, "app": app, **fields.get("userInfo", {})}
+        if activity and activity.path != path and method == "Update":
+            # Other devices could fetch the former document of this activity, too.
+            self.end(activity)
+            activity = None
         try:
             if activity:
                 activity.update(method, **fields)
             else:
-                activity = self.app.publish(self.type, **fields)
+                activity = self.app.publish(self.type, **fields, **(initial or {}))
+            activity.path = path
             if method == "Update":
                 activity.become_current()
         except handoff.Refused as error:

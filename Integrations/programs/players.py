@@ -35,7 +35,8 @@ EXCLUDED = {
 PAUSED, EPOCH = 1800, 978307200
 # Timeout in milliseconds for each call while the daemon waits for the state. The daemon waits for one second in total.
 SAVE_TIMEOUT = 300
-MAX_PLAYERS, MAX_FILES, MAX_TRACKS = 64, 1000, 50
+# Other devices can fetch the files of the latest tracks only.
+MAX_PLAYERS, MAX_FILES, MAX_TRACKS = 64, 64, 50
 
 
 class Players:

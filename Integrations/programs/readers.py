@@ -258,7 +258,7 @@ class Readers(files.Adapter):
                 entry = files.entry(reader.id)
                 reader.activity = self.offer(
                     reader.activity, document, reader.id, entry.get_name() if entry else reader.id, method,
-                    needsSave=True, userInfo={"page": page} if files.is_page(page) else {}, **({} if reader.activity else SAVES))
+                    initial=SAVES, needsSave=True, userInfo={"page": page} if files.is_page(page) else {})
             elif reader.activity:
                 reader.end()
                 self._offer_last()
