@@ -21,11 +21,11 @@ package struct SendCommand: Command {
         details: """
             Sends items to DEVICE, given by its name or an id prefix, and to the devices of --to. Only these devices are
             notified. Each device shows a notification ('desk sent you report.pdf') and lists the items. An item is
-            transferred only after it is accepted on the device. A page then opens in the browser. A file is saved in
-            the downloads folder, or in FOLDER with 'handoffctl continue --output FOLDER'. Several items share one
-            notification, in their order. Each item is a separate activity, which handoffctl continue can continue
-            individually. If a device is offline or asleep, a message on standard error reports this. The items are
-            offered when the device is online, as long as the command is running.
+            transferred only after it is accepted on the device. A page then opens in the browser, and a file is saved
+            in the downloads folder. With 'handoffctl continue --output' it is saved in another folder. Several items
+            share one notification, in their order. Each item is a separate activity, which handoffctl continue can
+            continue individually. If a device is offline or asleep, a message on standard error reports this. The items
+            are offered when the device is online, as long as the command is running.
 
             If there are more than 32 items, all files and folders are sent together as one folder, such as '500
             files', which is accepted and resumed as one item. Files with the same name are numbered. A file that can no
