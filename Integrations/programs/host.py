@@ -106,21 +106,6 @@ def start(bus, name, words, done=None):
     start_unit(("ExitType", GLib.Variant("s", "cgroup")), replied)
 
 
-def open_file(bus, path, entry=None, done=None):
-    """Opens a file with an installed desktop entry, given by its id. Otherwise uses the default for the type."""
-    info = None
-    try:
-        info = entry and "/" not in entry and Gio.DesktopAppInfo.new(entry)
-    except TypeError:  # There is no such entry.
-        pass
-    if not info:
-        kind, _ = Gio.content_type_guess(path, None)
-        info = Gio.AppInfo.get_default_for_type(kind, False)
-    if not info:
-        return done and done("no program opens files of this type")
-    start(bus, info.get_id().removesuffix(".desktop"), ["gio", "launch", info.get_filename(), path], done)
-
-
 def report(bus, title, text):
     """Shows a notification, if there is a server for it. The log contains no titles."""
     body = GLib.markup_escape_text(handoff.visible(text, 300))

@@ -1,6 +1,6 @@
 """The common parts of handoff-editor and handoff-agents: choosing an offer, the card that is shown before it is continued,
 the place of its document here, and a terminal."""
-import json, os, re, select, shutil, subprocess, sys, time, urllib.parse
+import json, os, re, select, shutil, subprocess, sys, threading, time, urllib.parse
 
 import handoff
 from handoff import visible
@@ -29,15 +29,16 @@ class NoOffer(Failure):
 
 
 class Output:
-    """Lines of JSON, or text for people."""
+    """Lines of JSON, or text for people. Threads may print events."""
 
     def __init__(self, program, as_json):
-        self.program, self.as_json = program, as_json
+        self.program, self.as_json, self._lock = program, as_json, threading.Lock()
 
     def event(self, name, text, /, **fields):
         line = json.dumps({"version": 1, "event": name, **fields}) if self.as_json else text
         if line:
-            print(line, flush=True)
+            with self._lock:
+                print(line, flush=True)
 
     def error(self, name, message):
         line = json.dumps({"version": 1, "error": name, "message": message}) if self.as_json else f"{self.program}: {message}"

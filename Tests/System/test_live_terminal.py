@@ -109,6 +109,11 @@ class Share:
         daemon.stage.processes.append(self.process)
         self.reports("is offered")
 
+    def server(self):
+        """Returns the socket of the tmux server of a command."""
+        with open(self.log) as log:
+            return re.search("tmux -S (.*) attach", log.read())[1]
+
     def reports(self, text, count=1):
         def found():
             with open(self.log) as file:
@@ -289,8 +294,7 @@ def command(stage):
     origin, taker = stage.pair()
     shell = viewer(stage, taker)
     shared = Share(origin, "--to", "taker", "--", "sh", "-c", "echo first; read line; echo \"got $line\"; read line", "a;")
-    with open(shared.log) as log:
-        path = re.search("tmux -S (.*) attach", log.read())[1]
+    path = shared.server()
     attach(shell, offered(taker, "sh")[:8], "--from", "origin")
     shell.sees("first")
     shell.type("line", "Enter")
@@ -301,8 +305,7 @@ def command(stage):
     expect(shared.process.wait(20) == 0 and not os.path.exists(os.path.dirname(path)), "it does not end with its command")
     # Killed, it leaves no command behind.
     shared = Share(origin, "--", "sleep", "98765")
-    with open(shared.log) as log:
-        path = re.search("tmux -S (.*) attach", log.read())[1]
+    path = shared.server()
     shared.process.kill()
     until("the end of the command", lambda: subprocess.run(["tmux", "-S", path, "list-sessions"], capture_output=True).returncode)
     # Switched off, and on again.
