@@ -2,6 +2,7 @@
 """Uncommitted work of a Git checkout that continues on another device: between two daemons with homes at different paths, and
 in all states of both checkouts over a socket pair."""
 
+import glob
 import json
 import os
 import random
@@ -14,6 +15,7 @@ import threading
 import time
 
 import checkouts
+from browsers import until
 from checkouts import PROGRAM, Checkout, Pair, Template, Transfer, carried, environment, pair, program, refused
 from documents import configure
 from harness import BIN, FULL_SAMPLES, ROOT, Failure, Follower, Skip, expect, main, run, test
@@ -520,6 +522,19 @@ def randomly(stage):
     expect(outcomes.get("here") and outcomes.get("worktree"), f"{outcomes}")
 
 
+def is_running(group):
+    """Returns whether a process of a group runs. Zombies do not."""
+    for path in glob.glob("/proc/[0-9]*/stat"):
+        try:
+            with open(path) as file:
+                state, _, found = file.read().rpartition(")")[2].split()[:3]
+        except OSError:  # It has ended.
+            continue
+        if int(found) == group and state != "Z":
+            return True
+    return False
+
+
 @test("a program that is killed at any moment loses nothing, and the continuation is completed", limit=1500)
 def killed(stage):
     chance = random.Random(7)
@@ -555,6 +570,8 @@ def killed(stage):
         with_children = number % 2
         (os.killpg if with_children else os.kill)(child, signal.SIGKILL)
         os.waitpid(child, 0)
+        # A Git process that was not killed can still hold a lock.
+        until("the end of its Git processes", lambda: not is_running(child))
         mark = target.path(".git/handoff-continue")
         expect(target.read("own") == b"of the target\n", "a file of the target was lost")
         if os.path.exists(mark):
