@@ -31,6 +31,7 @@ extension Peers {
         network.accountChanged()
         discovery.setMembership(network.membership)
         for (device, route) in removed { pool.notifyRemoved(device, route) }
+        kept.accountChanged(live: snapshot.live)
         sync.accountChanged(added: added, hasNewEpoch: former?.held?.record != present.held?.record)
         joining.accountChanged()
         staticPeers.accountChanged(live: snapshot.live, hasOtherMembers: former?.view.live != present.view.live)

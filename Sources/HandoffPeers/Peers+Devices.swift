@@ -15,6 +15,9 @@ extension Peers {
     /// The members that have proved that they hold the account key in force.
     package var keyHolders: Set<DeviceID> { records.holders }
 
+    /// The position of the last announcement of this device.
+    package var position: Position { network.announcer.position }
+
     /// The announced kind of this machine.
     package var kind: DeviceKind { network.announcer.kind }
 

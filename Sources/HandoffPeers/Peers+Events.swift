@@ -23,17 +23,20 @@ extension Peers {
         network.linkEstablished(link, hello)
         delegate?.linksChanged()
         sync.heard(hello, over: link, isFirst: true)
+        kept.compare(hello, over: link)
     }
 
     /// Handles another hello on an established link.
     func received(_ hello: Hello, over link: PeerLink) {
         network.takeHello(hello, over: link)
         sync.heard(hello, over: link, isFirst: false)
+        kept.compare(hello, over: link)
     }
 
     /// Handles a request of another device.
     func received(_ request: PeerRequest, over link: PeerLink) {
         if let refusal = refusal(of: link.device) { return link.respond(to: request.id, with: .failure(refusal)) }
+        if let outcome = kept.answer(request, from: link.device) { return link.respond(to: request.id, with: outcome) }
         guard request.method == PeerMethod.activities else {
             delegate?.answer(request, over: link)
             return
@@ -62,6 +65,15 @@ extension Peers {
     func callIsSlow(to device: DeviceID) {
         staticPeers.lookAgain(for: device)
         network.requestAcknowledgement(of: device)
+    }
+
+    /// True if there are records of kept activities.
+    var holdsKept: Bool { kept.helloDigest != nil }
+
+    /// Handles a device that has come online or has changed.
+    func consider(_ peer: Peer) {
+        sync.consider(peer)
+        if peer.holdsKept { kept.search(peer.deviceID) }
     }
 
     // MARK: - Events of the network

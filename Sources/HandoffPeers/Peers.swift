@@ -48,6 +48,8 @@ package final class Peers {
     let lists: ListFetcher
     let sync: RosterSync
     let joining: TicketJoin
+    /// The kept activities of all members.
+    package let kept: KeptSync
     let staticPeers: StaticPeers
     private let staticDiscovery: StaticDiscovery
     /// Nil once the daemon stops.
@@ -97,12 +99,16 @@ package final class Peers {
         lists = ListFetcher(loop: loop, log: log.named("links"), client: client, network: network, records: records)
         sync = RosterSync(
             loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, records: records)
+        kept = KeptSync(
+            loop: loop, log: log.named("kept"), accountStore: accountStore, pool: pool, records: records,
+            network: network)
         joining = TicketJoin(loop: loop, log: log.named("joining"), pool: pool, network: network, records: records)
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         staticPeers = StaticPeers(
             loop: loop, log: log.named("static"), discovery: staticDiscovery, pool: pool, network: network)
         network.peers = self
         pool.peers = self
+        kept.peers = self
         admission = try PeerAdmission(port.tcp, context: server, peers: self)
     }
 

@@ -28,6 +28,9 @@ package protocol PeersDelegate: AnyObject {
     /// Handles a notice.
     func handle(_ notice: PeerNotice, from device: DeviceID)
 
+    /// Handles new records of kept activities from other devices, or the end of some.
+    func keptChanged(_ new: [KeptRecord])
+
     /// Accepts the connection for a stream from a member that holds the account key in force.
     func acceptStream(_ connection: PeerConnection, from device: DeviceID)
 

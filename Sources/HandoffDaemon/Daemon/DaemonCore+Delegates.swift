@@ -39,6 +39,8 @@ extension DaemonCore: PeersDelegate {
         handover.handle(notice, from: device)
     }
 
+    func keptChanged(_ new: [KeptRecord]) {}
+
     func acceptStream(_ connection: PeerConnection, from device: DeviceID) {
         streams.accept(connection, from: device)
     }

@@ -30,6 +30,8 @@ struct Announcer {
         /// connections.
         var rosterDigest: [UInt8]
         var leaveReason: LeaveReason?
+        /// True if there are records of kept activities.
+        var holdsKept = false
         /// Includes activities that are offered to one device only.
         var offers: [LocalOffer]
 
@@ -43,7 +45,7 @@ struct Announcer {
         }
 
         static func == (left: Content, right: Content) -> Bool {
-            left.label == right.label && left.offersSame(as: right)
+            left.label == right.label && left.holdsKept == right.holdsKept && left.offersSame(as: right)
         }
     }
 
@@ -190,6 +192,7 @@ struct Announcer {
             deviceID: speaker.deviceID, position: position, port: speaker.port, kind: speaker.kind,
             leaveReason: content.leaveReason, hasMore: hasMore, rosterDigest: content.rosterDigest, listSeq: listSeq,
             activities: activities)
+        announcement?.holdsKept = content.holdsKept
         announcement?.isGreased = grease.draw() != nil
         return announcement
     }

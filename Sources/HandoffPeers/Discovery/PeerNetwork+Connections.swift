@@ -80,7 +80,7 @@ extension PeerNetwork {
             generation: announcer.position.generation, seq: announcer.position.seq, listSeq: announcer.listSeq,
             seenGeneration: table.seenGeneration(of: device), rosterDigest: snapshot.rosterDigest,
             epoch: snapshot.epochName,
-            leaveReason: leaveReason)
+            leaveReason: leaveReason, keepsActivities: peers?.kept.isOn ?? false, keptDigest: peers?.kept.helloDigest)
     }
 
     /// Handles an established connection.

@@ -260,7 +260,8 @@ final class PeerNetwork {
     func announce(renewed: Announcer.Change? = nil) {
         guard let label = labels.label, snapshot.held != nil, !hasDuplicateIdentity, !isSilent else { return }
         let content = Announcer.Content(
-            label: label, rosterDigest: snapshot.rosterDigest, leaveReason: leaveReason, offers: announcedOffers())
+            label: label, rosterDigest: snapshot.rosterDigest, leaveReason: leaveReason,
+            holdsKept: peers?.holdsKept ?? false, offers: announcedOffers())
         let change: Announcer.Change
         do {
             guard let made = try announcer.update(content, renewed: renewed) else { return }
@@ -381,7 +382,7 @@ final class PeerNetwork {
             case .appeared(let id), .changed(let id):
                 changed.insert(id)
                 perform(machine.discovered(id, peers: table, at: now))
-                if let peer = table[id] { peers?.sync.consider(peer) }
+                if let peer = table[id] { peers?.consider(peer) }
             case .offersChanged(let id): changed.insert(id)
             case .moreToFetch(let id): peers?.lists.fetch(of: id)
             case .gone(let id, let reason):

@@ -32,6 +32,9 @@ package struct Announcement: Sendable, Equatable {
     /// The offered activities, most recent first. The encoded form contains as many as fit.
     package let activities: [ActivitySummary]
 
+    /// True if the device keeps records of activities while their origin is offline.
+    package var holdsKept = false
+
     /// True if the announcement and its activities have the reserved flag, which receivers ignore.
     package var isGreased = false
 
@@ -100,6 +103,7 @@ extension Announcement {
     /// Set only together with ``goodbyeFlag``, so that a receiver that does not know it handles the
     /// goodbye.
     private static let asleepFlag: UInt8 = 4
+    private static let keptFlag: UInt8 = 8
 
     /// Encodes the announcement in exactly `capacity` bytes: as many activities as fit, in order,
     /// then zeros.
@@ -122,6 +126,7 @@ extension Announcement {
         case .sleep: flags |= Self.goodbyeFlag | Self.asleepFlag
         }
         if hasMore || packed.count < activities.count { flags |= Self.moreFlag }
+        if holdsKept { flags |= Self.keptFlag }
         var writer = ByteWriter(capacity: capacity)
         writer.raw(deviceID.bytes)
         writer.u64(position.generation)
@@ -167,5 +172,6 @@ extension Announcement {
             listSeq: listSeq, activities: activities)
         guard let decoded else { throw .malformed }
         self = decoded
+        holdsKept = flags & Self.keptFlag != 0
     }
 }

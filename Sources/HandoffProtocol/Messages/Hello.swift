@@ -41,6 +41,13 @@ package struct Hello: Sendable, Equatable {
     /// The reason why the sender is leaving, which voids its offers; nil if it is not leaving.
     package let leaveReason: LeaveReason?
 
+    /// True if the sender keeps activities of other devices.
+    package let keepsActivities: Bool
+
+    /// Identifies the records of kept activities that the sender has: the exclusive or of the first 8
+    /// bytes of their names. Nil if it has none.
+    package let keptDigest: UInt64?
+
     /// Identifies the current epoch of the sender's roster, if the sender has its key: the first 8
     /// bytes of the commitment to that key. Nil otherwise.
     package let epoch: [UInt8]?
@@ -56,7 +63,7 @@ package struct Hello: Sendable, Equatable {
     package init?(
         protocolVersion: Int64 = currentVersion, software: String, kind: DeviceKind, port: UInt16, label: Label?,
         generation: UInt64, seq: UInt32? = nil, listSeq: UInt32? = nil, seenGeneration: UInt64?, rosterDigest: [UInt8],
-        epoch: [UInt8]?, leaveReason: LeaveReason? = nil
+        epoch: [UInt8]?, leaveReason: LeaveReason? = nil, keepsActivities: Bool = false, keptDigest: UInt64? = nil
     ) {
         let numbers = [generation, seenGeneration ?? generation]
         guard rosterDigest.count == Announcement.digestCount, port != 0, (epoch?.count ?? 8) == Self.epochCount,
@@ -74,6 +81,8 @@ package struct Hello: Sendable, Equatable {
         self.rosterDigest = rosterDigest
         self.epoch = epoch
         self.leaveReason = leaveReason
+        self.keepsActivities = keepsActivities
+        self.keptDigest = keptDigest
     }
 }
 
@@ -83,6 +92,8 @@ extension Hello {
     /// The maximum number of capabilities, and the maximum length of one, in bytes.
     private static let maxCapabilities = 16
     private static let maxCapabilityCount = 32
+    /// The capability of a device that keeps activities.
+    private static let keepCapability = "keep"
 
     /// Returns the body of the frame.
     ///
@@ -106,7 +117,9 @@ extension Hello {
             object["asleep"] = .bool(true)
         }
         object.add(grease)
-        if let grease { object["capabilities"] = .array([.string(grease.name)]) }
+        if let keptDigest { object["kept"] = .string(Hex.encode(Self.bytes(of: keptDigest))) }
+        let capabilities = (keepsActivities ? [Self.keepCapability] : []) + (grease.map { [$0.name] } ?? [])
+        if !capabilities.isEmpty { object["capabilities"] = .array(capabilities.map { .string($0) }) }
         return JSON.object(object).encoded()
     }
 
@@ -133,8 +146,9 @@ extension Hello {
         let seq = try Self.seq("seq", in: fields)
         let listSeq = try Self.seq("listSeq", in: fields)
         if let listSeq { guard let seq, listSeq <= seq else { throw .field("listSeq") } }
-        // This version uses no capabilities.
-        _ = try fields.texts("capabilities", maximum: Self.maxCapabilities, lengths: 1...Self.maxCapabilityCount)
+        let capabilities = try fields.texts(
+            "capabilities", maximum: Self.maxCapabilities, lengths: 1...Self.maxCapabilityCount)
+        let keptDigest = try fields.optionalHex("kept", bytes: 8)?.reduce(0) { $0 << 8 | UInt64($1) }
         let isAsleep = try fields.isSet("asleep")
         let leaveReason: LeaveReason? = try fields.isSet("goodbye") ? (isAsleep ? .sleep : .goodbye) : nil
         let hello = Hello(
@@ -142,9 +156,16 @@ extension Hello {
             port: port, label: label, generation: generation, seq: seq, listSeq: listSeq,
             seenGeneration: try fields.optionalCounter("seenBoot"),
             rosterDigest: digest, epoch: try fields.optionalHex("epoch", bytes: Self.epochCount),
-            leaveReason: leaveReason)
+            leaveReason: leaveReason, keepsActivities: capabilities.contains(Self.keepCapability),
+            keptDigest: keptDigest)
         guard let hello else { throw .field("port, roster, epoch or boot") }
         self = hello
+    }
+
+    private static func bytes(of digest: UInt64) -> [UInt8] {
+        var writer = ByteWriter(capacity: 8)
+        writer.u64(digest)
+        return writer.bytes
     }
 
     private static func seq(_ name: String, in fields: MessageFields) throws(MessageError) -> UInt32? {

@@ -13,6 +13,18 @@ package enum PeerMethod {
     /// with its purpose. The response is `{ticket: hex}`.
     package static let openStream = "openStream"
 
+    /// Request `{records: list, receivers: list of hex}`: keep the records of activities, which the
+    /// sender also sends to these receivers. The response is empty. Sent only to a device that keeps
+    /// activities, like the next two.
+    package static let keep = "keep"
+
+    /// Request `{}`: list the names of the kept records. The response is `{names: list of hex}`.
+    package static let kept = "kept"
+
+    /// Request `{names: list of hex}`: return kept records. The response is `{records: list}`, with
+    /// as many as fit.
+    package static let fetchKept = "fetchKept"
+
     /// Notice `{activity: hex}`: an app on the sending device continued the activity.
     package static let wasContinued = "wasContinued"
 

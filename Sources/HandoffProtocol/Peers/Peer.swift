@@ -31,6 +31,9 @@ package struct Peer: Sendable, Equatable {
 
     package internal(set) var kind: DeviceKind
 
+    /// True if it has announced that it keeps records of activities.
+    package internal(set) var holdsKept = false
+
     /// The first 8 bytes of the digest of its roster.
     package internal(set) var rosterDigest: [UInt8]
 
@@ -113,6 +116,7 @@ extension Peer {
         seq = announcement.position.seq
         port = announcement.port
         kind = announcement.kind
+        holdsKept = announcement.holdsKept
         rosterDigest = announcement.rosterDigest
         listSeq = announcement.listSeq
         if !announcement.hasMore { listedSeq = announcement.position.seq }
@@ -137,6 +141,7 @@ extension Peer {
         setLabel(label)
         setPort(announcement.port)
         kind = announcement.kind
+        holdsKept = announcement.holdsKept
         rosterDigest = announcement.rosterDigest
         listSeq = announcement.listSeq
         return differs(from: before)
@@ -183,6 +188,7 @@ extension Peer {
 
     private func differs(from other: Peer) -> Bool {
         label != other.label || port != other.port || kind != other.kind || rosterDigest != other.rosterDigest
+            || holdsKept != other.holdsKept
     }
 }
 

@@ -1,4 +1,5 @@
 import HandoffAccount
+import HandoffCrypto
 import HandoffDiscovery
 import HandoffJSON
 import HandoffModel
@@ -31,6 +32,7 @@ final class TestPeers {
         let peers: Peers
         let accountStore: AccountStore
         let discovery: FakeDiscovery
+        let key: SigningKey
         let address: SocketAddress
         let datagrams: Int32
         let connections: Int32
@@ -49,6 +51,8 @@ final class TestPeers {
     var answer = PeerResponse.Outcome.result([:])
     /// The events since they were last cleared.
     var events: [Event] = []
+    /// The new records of kept activities.
+    var receivedKept: [KeptRecord] = []
     /// Called with each event after it was recorded.
     var onEvent: ((Event) -> Void)?
 
@@ -68,6 +72,7 @@ final class TestPeers {
     var peers: Peers { running.peers }
     var accountStore: AccountStore { running.accountStore }
     var discovery: FakeDiscovery { running.discovery }
+    var key: SigningKey { running.key }
     /// The address on which the device listens.
     var address: SocketAddress { running.address }
 
@@ -112,7 +117,7 @@ final class TestPeers {
                 grease: .never),
             wallClock: wallClock)
         return Running(
-            peers: peers, accountStore: accountStore, discovery: discovery, address: address,
+            peers: peers, accountStore: accountStore, discovery: discovery, key: stored.identity, address: address,
             datagrams: datagrams, connections: connections)
     }
 
@@ -201,6 +206,8 @@ extension TestPeers: PeersDelegate {
     }
 
     func handle(_ notice: PeerNotice, from device: DeviceID) { record(.notice(notice.method, from: device)) }
+
+    func keptChanged(_ new: [KeptRecord]) { receivedKept += new }
 
     func acceptStream(_ connection: PeerConnection, from device: DeviceID) {
         connection.close("these tests have no streams")
