@@ -222,7 +222,7 @@ final class BrowserHost {
         case .save(let id): perform(machine.save(id))
         case .withdrawn(let id): perform(machine.withdrawn(id))
         case .continue(let continuation, let content): open(content, continuation)
-        case .continued(let id, _): perform(machine.continued(id))
+        case .continued(let id, _, _): perform(machine.continued(id))
         case .attached, .published, .saved, .willContinue, .didFail, .declined, .stream: break
         }
     }

@@ -272,6 +272,7 @@ package struct ContinueCommand: Command {
                 each.remedy.map { context.note(text, remedy: $0) } ?? context.note(text)
             }
         }
+        if let activity, let kept = activity.kept, !context.json { context.note(Describe.copy(activity, kept)) }
         context.finish(.done)
     }
 

@@ -21,6 +21,10 @@ package struct ListCommand: Command {
             waited for a device and could not be delivered, and the reason (handoffctl send --wait), until they are
             withdrawn.
 
+            An activity of a device that is asleep or off is listed last, with the time since that state was saved, if
+            this device or another one keeps a copy of it. Files and streams of such an activity are available only
+            once its device is awake.
+
             If the list is empty, a message on standard error states the reason, if this device knows it: it is in no
             account, or Handoff is paused. The message also names devices whose offers are switched off here ('receive
             off --device'), devices that are asleep and offer nothing until they wake, and, with --mine, those that see
@@ -29,7 +33,8 @@ package struct ListCommand: Command {
             With --json, a line for each: at least id, type, title, device, deviceName, deviceKind, streams,
             webpageURL, sent (only to this device), opens (kind, which is app, web or nothing, name, reason, and
             choices: the apps that continue it if there are several), missing (what this device lacks: kind, which is
-            app, name, and appStream: the app's id in the software catalogs, or null), age;
+            app, name, and appStream: the app's id in the software catalogs, or null), kept (null, or for a copy: state,
+            which is asleep, offline or ended, since, asOf), age;
             with --mine at least id, type, title, app, offered, reason, age.
             """,
         example: "handoffctl list --here")
@@ -111,7 +116,8 @@ package struct ListCommand: Command {
                 String(activity.id.hex.prefix(idLength)),
                 cell(activity.title, context),
                 Describe.type(activity.type),
-                VisibleText.escape(activity.deviceName) + (activity.sent ? ", sent to you" : ""),
+                VisibleText.escape(activity.deviceName) + (activity.sent ? ", sent to you" : "")
+                    + (activity.kept.map { ", \(Describe.kept($0))" } ?? ""),
                 RelativeAge.text(seconds: activity.age),
                 ([Describe.opens(activity.opens)] + Self.advice(activity)).joined(separator: "; "),
             ])

@@ -17,6 +17,7 @@ enum ContinuedText {
         add("type", activity.type.text)
         add("title", activity.title)
         add("from", "\(activity.origin.deviceName) (\(activity.origin.deviceKind.name))")
+        add("kept", activity.kept.map { Describe.copy(activity, $0) })
         add(
             "app",
             activity.origin.app.map { app in

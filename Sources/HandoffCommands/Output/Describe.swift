@@ -1,6 +1,7 @@
 import HandoffControl
 import HandoffJSON
 import HandoffModel
+import LoopIO
 
 /// Output fragments shared by several commands: fields for `--json`, and phrases.
 enum Describe {
@@ -27,6 +28,28 @@ enum Describe {
         case .web: opens.name.map { "web (\(VisibleText.escape($0)))" } ?? "web"
         case .nothing, nil: opens.reason.map { "nothing: \(VisibleText.escape($0))" } ?? "nothing"
         }
+    }
+
+    /// Describes why a copy of an activity is listed.
+    static func kept(_ kept: ControlKept) -> String {
+        switch kept.state.known {
+        case .asleep:
+            kept.since.map { "asleep since \(time($0))" } ?? "asleep"
+        case .offline, nil: "offline"
+        case .ended: "closed there"
+        }
+    }
+
+    /// Returns a time in seconds since 1970, with the date if it is not today.
+    static func time(_ unixSeconds: Double) -> String {
+        LocalTime.short(unixSeconds, now: SystemWallClock().secondsSince1970)
+    }
+
+    /// Describes the copy of an activity, for the user who continues it.
+    static func copy(_ activity: ContinuedActivity, _ kept: ControlKept) -> String {
+        "this is the state as of \(time(kept.asOf)): \(VisibleText.escape(activity.origin.deviceName)) is "
+            + (kept.state == .ended ? "no longer offering it" : Self.kept(kept))
+            + (activity.streams ? "; its files and streams are not available until it is back" : "")
     }
 
     /// Describes what would open an activity, as the end of a sentence.

@@ -173,12 +173,15 @@ final class PublishSession {
             save(offer.session, offer.activity)
         case .saved(offer.activity):
             show("saved", offer.activity)
-        case .continued(offer.activity, let device):
-            let text = "by \(DeviceText.label(device.deviceName, device.device))"
-            let fields: JSONObject = [
+        case .continued(offer.activity, let device, let time):
+            let text =
+                "by \(DeviceText.label(device.deviceName, device.device))"
+                + (time.map { " at \(Describe.time($0))" } ?? "")
+            var fields: JSONObject = [
                 "type": .string(request.type.text), "title": title, "device": .string(device.device.hex),
                 "deviceName": .string(device.deviceName), "deviceKind": .string(device.deviceKind.name),
             ]
+            fields["at"] = time.map { .real($0) }
             show("continued", offer.activity, text, fields: fields)
             // Streamed content is accepted once its last byte has arrived.
             if request.endsWhenAccepted, streams == nil { end() }

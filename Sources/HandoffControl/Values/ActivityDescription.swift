@@ -26,6 +26,9 @@ package struct ActivityDescription: ControlRequest {
     /// True if save requests are sent to the app only when another device continues the activity.
     /// Default: false. For state that must not be read earlier.
     package var savesOnContinue: Bool?
+    /// True if other devices may also keep it once its app has ended; false if they may never keep it.
+    /// Nil: they keep it while it is on offer and this device is offline.
+    package var keep: Bool?
     /// When the activity expires, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?
     /// The identifier of its content.
@@ -77,6 +80,8 @@ package struct ActivityChange: ControlRequest {
     package var isEligibleForHandoff: Bool?
     /// True if the app must save before the activity is continued.
     package var needsSave: Bool?
+    /// The new value of `keep`. True also sends the present state to the devices that keep it.
+    package var keep: Bool?
     /// When the activity expires, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?
     /// False removes the expiration date.

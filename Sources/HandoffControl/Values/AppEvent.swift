@@ -73,8 +73,9 @@ package enum AppEvent: ControlMessage {
     case `continue`(ContinuationID, ContinuedActivity)
     /// The announced activity could not be transferred.
     case didFail(ContinuationID, ActivityType, HandoffFailure)
-    /// Another device continues the activity.
-    case continued(ActivityID, by: Origin)
+    /// Another device continues the activity. `at` is the time in seconds since 1970 at which it did so
+    /// while this device was offline; nil for now.
+    case continued(ActivityID, by: Origin, at: Double? = nil)
     /// The user of the device that the activity was sent to declined it.
     case declined(ActivityID, by: Origin)
     /// The device that continued the activity requests a stream. Accept it with `OpenStream` within
@@ -102,7 +103,8 @@ package enum AppEvent: ControlMessage {
             self = .didFail(
                 try fields.value("continuation"), try fields.value("type"), try fields.value("failure"))
         case "continued":
-            self = .continued(try fields.value("activity"), by: try fields.value("origin"))
+            self = .continued(
+                try fields.value("activity"), by: try fields.value("origin"), at: try fields.optional("at"))
         case "declined":
             self = .declined(try fields.value("activity"), by: try fields.value("origin"))
         case "stream":
@@ -130,8 +132,9 @@ package enum AppEvent: ControlMessage {
         case .didFail(let continuation, let type, let failure):
             Self.written(
                 "didFail", ["continuation": continuation.json, "type": type.json, "failure": failure.field])
-        case .continued(let activity, let origin):
-            Self.written("continued", ["activity": activity.json, "origin": origin.field])
+        case .continued(let activity, let origin, let time):
+            Self.written(
+                "continued", ["activity": activity.json, "origin": origin.field, "at": time.map { .real($0) }])
         case .declined(let activity, let origin):
             Self.written("declined", ["activity": activity.json, "origin": origin.field])
         case .stream(let activity, let stream, let origin, let resource):

@@ -105,9 +105,12 @@ package struct ContinuedActivity: DirectControlValue {
     package var streams: Bool
     /// The device and the app that it is from.
     package var origin: Origin
+    /// The state of that device, if this is the copy of an activity that it had on offer; nil if the
+    /// device itself has sent it.
+    package var kept: ControlKept?
 
     /// Converts a payload from another device for the app that continues it.
-    package init(id: ActivityID, content: ActivityContent, origin: Origin) {
+    package init(id: ActivityID, content: ActivityContent, origin: Origin, kept: ControlKept? = nil) {
         self.id = id
         type = content.type
         title = content.title
@@ -118,6 +121,7 @@ package struct ContinuedActivity: DirectControlValue {
         targetContentIdentifier = content.targetContentIdentifier
         streams = content.supportsStreams
         self.origin = origin
+        self.kept = kept
     }
 
     /// The fields, in the order of the properties. The device is repeated before `origin`, for tools
@@ -129,7 +133,7 @@ package struct ContinuedActivity: DirectControlValue {
             ("requiredUserInfoKeys", .array(requiredUserInfoKeys.map(JSON.string))),
             ("targetContentIdentifier", targetContentIdentifier?.json ?? .null), ("streams", .bool(streams)),
             ("device", origin.device.json), ("deviceName", .string(origin.deviceName)),
-            ("deviceKind", .string(origin.deviceKind.name)), ("origin", origin.field),
+            ("deviceKind", .string(origin.deviceKind.name)), ("origin", origin.field), ("kept", kept?.field ?? .null),
         ])
     }
 }

@@ -32,11 +32,15 @@ package struct OfferedActivity: DirectControlValue {
     /// The things that this device lacks. Nil from an older daemon. Folders and checkouts are known
     /// only after the activity was continued.
     package var missing: [ControlMissing]?
+    /// The state of its device, if that cannot be reached and this one has a copy of the activity; nil
+    /// while the device offers it.
+    package var kept: ControlKept?
 
     package init(
         id: ActivityID, type: ActivityType, title: String?, team: String?, device: DeviceID, deviceName: String,
         deviceKind: DeviceKind, streams: Bool, webpageURL: String? = nil, hasWebpageURL: Bool, age: Double,
-        sent: Bool = false, opens: ControlOpens, missing: [ControlMissing]? = []
+        sent: Bool = false, opens: ControlOpens, missing: [ControlMissing]? = [],
+        kept: ControlKept? = nil
     ) {
         self.id = id
         self.type = type
@@ -52,6 +56,7 @@ package struct OfferedActivity: DirectControlValue {
         self.sent = sent
         self.opens = opens
         self.missing = missing
+        self.kept = kept
     }
 
     /// The fields, in the order of the properties.
@@ -62,7 +67,7 @@ package struct OfferedActivity: DirectControlValue {
             ("deviceName", .string(deviceName)), ("deviceKind", .string(deviceKind.name)), ("streams", .bool(streams)),
             ("webpageURL", webpageURL.map(JSON.string) ?? .null), ("hasWebpageURL", .bool(hasWebpageURL)),
             ("age", .real(age)), ("sent", .bool(sent)), ("opens", .object(opens.json)),
-            ("missing", missing.map { .array($0.map(\.field)) } ?? .null),
+            ("missing", missing.map { .array($0.map(\.field)) } ?? .null), ("kept", kept?.field ?? .null),
         ])
     }
 }

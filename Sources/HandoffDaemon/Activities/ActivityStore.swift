@@ -130,7 +130,7 @@ package struct ActivityStore: Sendable {
     @discardableResult package mutating func publish(
         _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup,
         origin: PayloadOrigin = PayloadOrigin(), needsSave: Bool, answersSaves: Bool, savesOnContinue: Bool = false,
-        recipient: DeviceID? = nil, bytes: Int = 0
+        keeping: KeepRule = .whileOffered, recipient: DeviceID? = nil, bytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)
@@ -142,7 +142,7 @@ package struct ActivityStore: Sendable {
         uses += 1
         entries[id] = LocalActivity(
             id: id, session: session, group: group, origin: origin, recipient: recipient, bytes: bytes,
-            answersSaves: answersSaves, savesOnContinue: savesOnContinue, content: content,
+            answersSaves: answersSaves, savesOnContinue: savesOnContinue, keeping: keeping, content: content,
             needsSave: needsSave && answersSaves, lastUse: uses)
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }
@@ -215,7 +215,7 @@ package struct ActivityStore: Sendable {
     /// - Parameter bytes: the size of its encoded payload; nil if it has not changed.
     package mutating func update(
         _ id: ActivityID, session: SessionID, content: ActivityContent, needsSave: Bool?, answersSave: Bool,
-        bytes: Int? = nil, now: MonotonicInstant
+        keeping: KeepRule? = nil, bytes: Int? = nil, now: MonotonicInstant
     ) throws(Refusal) -> [Effect] {
         var entry = try owned(id, by: session)
         if let bytes {
@@ -226,6 +226,7 @@ package struct ActivityStore: Sendable {
         let former = entry.localOffer(now: now)
         entry.content = content
         entry.lastUpdate = now
+        if let keeping { entry.keeping = keeping }
         if let needsSave { entry.needsSave = needsSave && entry.answersSaves }
         if answersSave {
             entry.saveRequested = nil

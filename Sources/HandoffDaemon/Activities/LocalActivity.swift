@@ -5,6 +5,21 @@ import LoopIO
 /// The id of an app's attachment: 16 random bytes in hexadecimal, invalid once its connection ends.
 package typealias SessionID = String
 
+/// Determines whether other devices keep an activity while this one is offline.
+package enum KeepRule: Sendable {
+    /// They keep it while it is on offer.
+    case whileOffered
+    /// They also keep it once its app has ended, or has another current activity.
+    case afterEnd
+    /// They never keep it.
+    case never
+
+    /// The rule for the field `keep` of a description.
+    package init(_ keep: Bool?) {
+        self = keep.map { $0 ? .afterEnd : .never } ?? .whileOffered
+    }
+}
+
 /// A local activity, as its owner last described it.
 package struct LocalActivity: Sendable {
     /// The handle that the owner uses.
@@ -23,8 +38,14 @@ package struct LocalActivity: Sendable {
     let answersSaves: Bool
     /// Whether save requests are sent to the owner only when another device continues the activity.
     let savesOnContinue: Bool
+    /// Whether other devices may keep the activity while this one is offline.
+    var keeping: KeepRule
+    /// The number of changes of the content so far.
+    var changes: UInt64 = 0
     /// The content of the owner's last update, without local paths.
-    var content: ActivityContent
+    var content: ActivityContent {
+        didSet { if content != oldValue { changes += 1 } }
+    }
     /// Whether the owner has unsaved changes that were not requested yet
     /// (`NSUserActivity.needsSave`).
     var needsSave: Bool

@@ -125,6 +125,7 @@ final class AppService {
     /// Ends the activity with an id of `publications`, and notifies its publisher.
     func withdraw(_ id: ActivityID) throws(ActivityStore.Refusal) {
         let id = store.offered(id)?.id ?? id
+        core?.keeping.withdraw(id)
         apply(try store.withdraw(id))
         core?.streams.activityWithdrawn(id)
     }
@@ -166,10 +167,20 @@ final class AppService {
         saves.begin(id, completion: completion)
     }
 
+    /// Requests a save from the owner of an activity before other devices keep it, unless its state
+    /// must not be read while none continues it.
+    func saveForKeeping(_ id: ActivityID, completion: @escaping () -> Void) {
+        guard store.activity(id)?.savesOnContinue == false else { return completion() }
+        save(id, completion: completion)
+    }
+
     /// Notifies the owner of an offer that a device continued it.
-    func wasContinued(_ offer: ActivityID, by origin: Origin) {
+    ///
+    /// - Parameter time: the time of the continuation in seconds since 1970, if it was earlier; nil
+    ///   for now.
+    func wasContinued(_ offer: ActivityID, by origin: Origin, at time: UInt64? = nil) {
         guard let activity = store.offered(offer) else { return }
-        registry.session(activity.session)?.send(.continued(activity.id, by: origin))
+        registry.session(activity.session)?.send(.continued(activity.id, by: origin, at: time.map { Double($0) }))
     }
 
     /// Notifies the owner of an activity that was sent to a device that the user of that device
@@ -261,6 +272,7 @@ final class AppService {
     }
 
     private func end(_ session: AppSession) {
+        core?.keeping.keepNow(store.all.filter { $0.session == session.id })
         registry.remove(session.id)
         let mine = store.activities(of: session.id)
         apply(store.endSession(session.id))
@@ -302,7 +314,8 @@ final class AppService {
             try store.publish(
                 content, id: id, session: session.id, group: session.group, origin: session.origin,
                 needsSave: needsSave, answersSaves: session.answersSaves,
-                savesOnContinue: description.savesOnContinue ?? false, recipient: recipient, bytes: bytes))
+                savesOnContinue: description.savesOnContinue ?? false, keeping: KeepRule(description.keep),
+                recipient: recipient, bytes: bytes))
         return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
     }
 
@@ -327,13 +340,15 @@ final class AppService {
         let bytes = try content.validate(origin: activity.origin, maxPayload: Limits.payloadMaximum)
         let effects = try store.update(
             id, session: session.id, content: content, needsSave: change.needsSave, answersSave: answersSave,
-            bytes: bytes, now: loop.now)
+            keeping: change.keep.map { KeepRule($0) }, bytes: bytes, now: loop.now)
         if answersSave {
             // First, because another device waits for it.
             saves.end(id)
             session.send(.saved(id))
         }
         apply(effects)
+        core?.keeping.review()
+        if change.keep == true { core?.keeping.keepNow([store.activity(id)].compactMap(\.self)) }
         let isSaved = answersSave || !(store.activity(id)?.needsSave ?? false)
         let words = advice.words(bytes: bytes, content, isSaved: isSaved)
         call.reply(["advice": words.map { .string($0) } ?? .null])
@@ -342,6 +357,7 @@ final class AppService {
     private func becomeCurrent(_ call: ControlCall) throws {
         let (session, id) = try owner(Fields(call.parameters))
         let offer = store.activity(id)?.wasOffered ?? false ? Self.newActivityID() : id
+        core?.keeping.keepNow(store.all.filter { $0.session == session.id && $0.id != id })
         let effects = try store.becomeCurrent(id, session: session.id, offer: offer, now: loop.now)
         call.reply([:])
         apply(effects)
@@ -349,6 +365,7 @@ final class AppService {
 
     private func resign(_ call: ControlCall) throws {
         let (session, id) = try owner(Fields(call.parameters))
+        core?.keeping.keepNow([store.activity(id)].compactMap(\.self))
         let effects = try store.resign(id, session: session.id)
         call.reply([:])
         apply(effects)
@@ -360,6 +377,7 @@ final class AppService {
         let (session, id) = try owner(fields)
         let keepsStreams = try fields.isSet("keepStreams")
         let effects = try store.invalidate(id, session: session.id)
+        core?.keeping.withdraw(id)
         call.reply([:])
         apply(effects)
         saves.end(id)

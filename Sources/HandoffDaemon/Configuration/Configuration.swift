@@ -61,6 +61,10 @@ package struct Configuration: Sendable, Equatable {
     /// True if the tray of the desktop has an icon with the offers of other devices.
     var tray = true
 
+    /// True if this device keeps activities of other devices while they are offline, and they keep
+    /// its activities.
+    package var keep = true
+
     /// The lowest level of logged messages.
     package var logLevel: LogLevel = .notice
 

@@ -7,6 +7,8 @@ package import HandoffModel
 package struct Policy: Sendable, Equatable {
     /// The forbidden directions, and the line that forbids each.
     private var directions: [SwitchDirection: String] = [:]
+    /// The line that forbids keeping activities, here and on other devices; nil if it is allowed.
+    package private(set) var forbidsKeeping: String?
     private var types: [(pattern: TypePattern, place: String)] = []
     private var apps: [String: String] = [:]
     private var devices: [DeviceID: String] = [:]
@@ -62,6 +64,12 @@ package struct Policy: Sendable, Equatable {
         return true
     }
 
+    mutating func setKept(_ value: String, place: String) -> Bool {
+        guard let isAllowed = ValueText.truth(value) else { return false }
+        if !isAllowed { forbidsKeeping = forbidsKeeping ?? place }
+        return true
+    }
+
     mutating func forbidType(_ value: String, place: String) -> Bool {
         guard types.count < Self.maxItems, let pattern = TypePattern(value) else { return false }
         types.append((pattern, place))
@@ -81,7 +89,7 @@ package struct Policy: Sendable, Equatable {
     }
 
     package static func == (left: Policy, right: Policy) -> Bool {
-        left.directions == right.directions && left.apps == right.apps && left.devices == right.devices
+        left.directions == right.directions && left.forbidsKeeping == right.forbidsKeeping && left.apps == right.apps && left.devices == right.devices
             && left.types.elementsEqual(right.types) { $0.pattern == $1.pattern && $0.place == $1.place }
     }
 }

@@ -22,6 +22,7 @@ package struct PolicyKey: Sendable {
     package static let all: [PolicyKey] = [
         PolicyKey("advertise", "'yes' or 'no'") { $0.setAllowed($1, .advertise, place: $2) },
         PolicyKey("receive", "'yes' or 'no'") { $0.setAllowed($1, .receive, place: $2) },
+        PolicyKey("keep", "'yes' or 'no'") { $0.setKept($1, place: $2) },
         PolicyKey("forbid-type", "an activity type, or a prefix of one followed by '*'") {
             $0.forbidType($1, place: $2)
         },

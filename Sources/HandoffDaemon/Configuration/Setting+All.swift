@@ -103,6 +103,12 @@ extension Setting {
             from 1 min to 720 h, or never.
             """),
         Setting(
+            "keep", in: .activities, \.keep, .either("on", or: "off"),
+            """
+            Continue activities of devices that are asleep or off: on or off. This device and the others keep a
+            copy of each other's activities, for 24 hours, in memory only.
+            """),
+        Setting(
             "receiver-lifetime", in: .activities, \.receiverLifetime,
             .duration(.seconds(300)...PeerTable.maxLifetime, units: "s or min"),
             """

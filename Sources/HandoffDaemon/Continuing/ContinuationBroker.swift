@@ -22,6 +22,8 @@ final class ContinuationBroker {
         let token: ActivationToken?
         /// True if the user chose this app, so that no other may receive the activity.
         var isChosen = false
+        /// The copy to continue; nil if the device sends the activity itself.
+        var kept: KeepingService.KeptOffer?
 
         var activity: ActivitySummary { offer.activity }
         var device: DeviceID { offer.device }
@@ -83,6 +85,7 @@ final class ContinuationBroker {
     private let streams: StreamService
     private let notifications: NotificationService
     private let history: History
+    private let keeping: KeepingService
     private var running: [ContinuationID: Running] = [:]
     /// The id of the next continuation, generated in advance to shorten the start. Nil while a
     /// continuation starts, so that no id is used twice.
@@ -90,7 +93,7 @@ final class ContinuationBroker {
 
     init(
         loop: EventLoop, log: Logger, peers: Peers, apps: AppService, installed: DesktopApps,
-        streams: StreamService, notifications: NotificationService, history: History
+        streams: StreamService, notifications: NotificationService, history: History, keeping: KeepingService
     ) {
         self.loop = loop
         self.log = log
@@ -100,6 +103,7 @@ final class ContinuationBroker {
         self.streams = streams
         self.notifications = notifications
         self.history = history
+        self.keeping = keeping
     }
 
     /// Starts a continuation. The caller receives its outcome.
@@ -233,7 +237,11 @@ final class ContinuationBroker {
         case .notifyOrigin:
             running[id]?.wasTaken = true
             notifications.continued(request.activity.id, from: request.device)
-            peers.notifyOrigin(request.device, PeerMethod.wasContinued, request.activity.id)
+            if let kept = request.kept {
+                keeping.continued(kept.kept)
+            } else {
+                peers.notifyOrigin(request.device, PeerMethod.wasContinued, request.activity.id)
+            }
             log.notice("Continued", ["type": request.activity.type.text, "device": request.device.short])
         case .finish:
             guard let payload = entry.payload else { return }
@@ -259,30 +267,39 @@ final class ContinuationBroker {
     }
 
     private func fetch(_ id: ContinuationID, _ request: Request) {
+        if let kept = request.kept {
+            // In a later turn, like each other outcome.
+            return loop.later { [self] in
+                received(Payload.decode(kept.kept.payload, from: request.origin.deviceName), for: id, request)
+            }
+        }
         let timeout = request.timeout ?? Self.usualTimeout
         let range = running[id].flatMap(versions)
         let handle = peers.fetch(request.activity.id, from: request.device, versions: range, timeout: timeout) {
-            [self] result in
-            switch result {
-            case .success(let payload):
-                guard payload.fits(request.activity) else {
-                    let cause = "it does not match the offer"
-                    return step(id) {
-                        $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
-                    }
-                }
-                // The origin may not support versions, or the app has changed its declaration.
-                if let failure = running[id].flatMap({ mismatch(payload, $0) }) {
-                    return step(id) { $0.fetchFailed(failure) }
-                }
-                running[id]?.payload = payload
-                log.debug("Received the payload", ["type": request.activity.type.text, "device": request.device.short])
-                step(id) { $0.receivedContent(payload.content) }
-            case .failure(let failure):
-                step(id) { $0.fetchFailed(failure) }
-            }
+            [self] result in received(result, for: id, request)
         }
         running[id]?.fetch = handle
+    }
+
+    private func received(_ result: Result<Payload, HandoffFailure>, for id: ContinuationID, _ request: Request) {
+        switch result {
+        case .success(let payload):
+            guard payload.fits(request.activity) else {
+                let cause = "it does not match the offer"
+                return step(id) {
+                    $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
+                }
+            }
+            // The origin may not support versions, or the app has changed its declaration.
+            if let failure = running[id].flatMap({ mismatch(payload, $0) }) {
+                return step(id) { $0.fetchFailed(failure) }
+            }
+            running[id]?.payload = payload
+            log.debug("Received the payload", ["type": request.activity.type.text, "device": request.device.short])
+            step(id) { $0.receivedContent(payload.content) }
+        case .failure(let failure):
+            step(id) { $0.fetchFailed(failure) }
+        }
     }
 
     /// The versions of the app at the origin from which the recipient continues the activity; nil
@@ -401,7 +418,8 @@ final class ContinuationBroker {
         if isForPage {
             content = ActivityContent(type: .browsingWeb, title: content.title, webpageURL: content.webpageURL)
         }
-        return ContinuedActivity(id: request.activity.id, content: content, origin: origin)
+        return ContinuedActivity(
+            id: request.activity.id, content: content, origin: origin, kept: request.kept?.state)
     }
 
     private func finish(_ id: ContinuationID, _ entry: Running) {

@@ -108,6 +108,17 @@ final class HandoverService {
         }
     }
 
+    /// Handles the receipt of a device that continued an activity while this one was offline.
+    ///
+    /// - Parameter time: in seconds since 1970 by the clock of that device.
+    func wasContinued(_ offer: ActivityID, by device: DeviceID, at time: UInt64) {
+        guard let activity = apps.store.offered(offer) else { return }
+        // It has the payload, and may request streams.
+        handovers[offer, default: Handover(activity: activity.id)].devices.insert(device)
+        note(.continuation, activity, "continued", device)
+        apps.wasContinued(offer, by: peers.origin(of: device), at: time)
+    }
+
     /// Removes the records of activities that have ended. Called when the local offers change.
     func reviewRecords() {
         handovers = handovers.filter { apps.store.activity($0.value.activity) != nil }

@@ -26,8 +26,17 @@ extension ControlService {
         return online.flatMap(\.offers).sorted { $0.age(at: now) < $1.age(at: now) }
     }
 
+    /// Returns the kept activities of other devices that may be received here, most recently saved
+    /// first.
+    func keptOffers(of devices: Set<DeviceID>? = nil) -> [KeepingService.KeptOffer] {
+        core.keeping.offers().filter {
+            devices?.contains($0.offer.device) ?? true
+                && switches.allows(.receive, of: $0.offer.activity.type, with: $0.offer.device)
+        }
+    }
+
     /// Returns the offers that may be received here, as values of the control interface, most
-    /// recent first.
+    /// recent first, then the kept activities.
     ///
     /// - Parameter devices: the devices to include; nil for all.
     func shownOffers(of devices: Set<DeviceID>? = nil) -> [OfferedActivity] {
@@ -36,7 +45,9 @@ extension ControlService {
         // Most of many offers are of a few kinds, and each decision examines all apps.
         var openers: [OpenerKey: (opens: ControlOpens, missing: [ControlMissing])] = [:]
         let now = loop.now
-        return offers(of: devices).map { offer in
+        let live = offers(of: devices).map { ($0, ControlKept?.none) }
+        let kept = keptOffers(of: devices).map { ($0.offer, ControlKept?.some($0.state)) }
+        return (live + kept).map { offer, kept in
             let (device, activity) = (offer.device, offer.activity)
             let origin = origins[device] ?? peers.origin(of: device)
             origins[device] = origin
@@ -47,7 +58,7 @@ extension ControlService {
                 id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
                 deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
                 hasWebpageURL: activity.hasWebpageURL, age: Double(offer.age(at: now)), sent: activity.isSent,
-                opens: opener.opens, missing: opener.missing)
+                opens: opener.opens, missing: opener.missing, kept: kept)
         }
     }
 

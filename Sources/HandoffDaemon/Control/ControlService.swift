@@ -247,7 +247,8 @@ final class ControlService {
             return (request.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (source.map { $0 == .one(offer.device) } ?? true)
         }
-        var fitting = offers().filter(isAddressed)
+        let kept = keptOffers()
+        var fitting = (offers() + kept.map(\.offer)).filter(isAddressed)
         if prefix == nil, !take {
             // A request without an id prefers an activity that can be opened, even if another is
             // newer.
@@ -276,7 +277,7 @@ final class ControlService {
                 ContinuationBroker.Request(
                     offer: offer, origin: peers.origin(of: offer.device),
                     recipient: recipient, timeout: request.timeout.flatMap(Self.duration), token: token,
-                    isChosen: request.app != nil), for: caller)
+                    isChosen: request.app != nil, kept: kept.first { $0.offer == offer }), for: caller)
         }
     }
 

@@ -17,6 +17,7 @@ extension DaemonCore: PeersDelegate {
     var unadvertisedDevices: Set<DeviceID> { switches.unadvertised }
 
     func offersChanged(of devices: Set<DeviceID>) {
+        keeping.review()
         control.offersChanged(of: devices)
     }
 
@@ -39,7 +40,7 @@ extension DaemonCore: PeersDelegate {
         handover.handle(notice, from: device)
     }
 
-    func keptChanged(_ new: [KeptRecord]) {}
+    func keptChanged(_ new: [KeptRecord]) { keeping.take(new) }
 
     func acceptStream(_ connection: PeerConnection, from device: DeviceID) {
         streams.accept(connection, from: device)
@@ -103,6 +104,7 @@ extension DaemonCore {
     /// The local offers have changed.
     func ownOffersChanged() {
         peers.offersChanged()
+        keeping.review()
         control.reviewChanges()
         handover.reviewRecords()
     }

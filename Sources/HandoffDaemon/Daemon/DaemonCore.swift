@@ -118,7 +118,7 @@ final class DaemonCore {
 
     /// Tracks whether the machine goes to sleep.
     private(set) lazy var sleep: SleepWatch = SleepWatch(
-        loop: loop, log: log.named("sleep"), peers: peers, contact: contact)
+        loop: loop, log: log.named("sleep"), peers: peers, contact: contact, keeping: keeping)
 
     private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
@@ -156,7 +156,12 @@ final class DaemonCore {
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
         loop: loop, log: log.named("continue"), peers: peers, apps: apps, installed: installed, streams: streams,
-        notifications: notifications, history: history)
+        notifications: notifications, history: history, keeping: keeping)
+
+    /// The activities that other devices keep for this one, and this one for them.
+    private(set) lazy var keeping: KeepingService = KeepingService(
+        loop: loop, log: log.named("kept"), key: stored.identity, accountStore: accountStore, peers: peers, apps: apps,
+        switches: switches, history: history, wallClock: wallClock, core: self)
 
     /// The installed apps, and their start.
     private(set) lazy var installed: DesktopApps = DesktopApps(
@@ -200,6 +205,7 @@ final class DaemonCore {
         tray.setOn(configuration.tray)
         sessions.start(followSessions)
         networks.start()
+        keepActivities()
         peers.start()
         sleep.start(desktop)
         power = desktop.map { desktop in
@@ -264,6 +270,7 @@ final class DaemonCore {
         networks.take(configuration.networks)
         sessions.take(configuration.sessionDelays)
         switches.take(policy, isConfiguredOff: configuration.advertise == .off)
+        keepActivities()
         peers.setAdvertising(Advertising(configuration), lifetime: configuration.receiverLifetime)
         apps.take(AppService.ActivityTimes(configuration))
         apps.payloadLimit = configuration.payloadLimit
@@ -271,10 +278,18 @@ final class DaemonCore {
         tray.setOn(configuration.tray)
     }
 
-    /// Stops all parts: sends a leave message and closes all connections.
+    private func keepActivities() {
+        keeping.setOn(configuration.keep && policy.forbidsKeeping == nil)
+    }
+
+    /// Stops all parts: lets other devices keep the activities, sends a leave message and closes all connections.
     ///
     /// - Parameter withdrawn: called on discovery's thread once the announcements are withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
+        keeping.keepAll(timeout: KeepingService.stopTimeout) { [self] in stopParts(withdrawn: withdrawn) }
+    }
+
+    private func stopParts(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
         sleep.stop()
         tray.setOn(false)

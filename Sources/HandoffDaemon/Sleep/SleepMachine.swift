@@ -26,8 +26,9 @@ import LoopIO
 /// device responds as a sleeping one. Without logind no device is notified, and the machine counts
 /// as awake.
 package struct SleepMachine: Sendable {
-    /// The maximum delay of sleep. logind waits for 5 s, unless configured otherwise.
-    package static let leaveTimeout = Duration.seconds(1)
+    /// The maximum delay of sleep: 2 s until the activities are kept, and 1 s for the leave message.
+    /// logind waits for 5 s, unless configured otherwise.
+    package static let leaveTimeout = Duration.seconds(3)
 
     /// The next action of the driver.
     package enum Action: Equatable, Sendable {
@@ -53,6 +54,12 @@ package struct SleepMachine: Sendable {
     private var state = State.awake
 
     package init() {}
+
+    /// True while the others are being notified.
+    package var isNotifying: Bool {
+        if case .notifying = state { return true }
+        return false
+    }
 
     /// Handles a report of logind.
     package mutating func take(_ sleep: MachineSleep, now: MonotonicInstant) -> Action? {

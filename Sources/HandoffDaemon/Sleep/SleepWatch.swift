@@ -11,15 +11,17 @@ final class SleepWatch {
     private let peers: Peers
     /// Restarts its grace period once the machine is awake.
     private let contact: ContactWatch
+    private let keeping: KeepingService
     private var machine = SleepMachine()
     private var following: DesktopSleep?
     private var timer: LoopTimer?
 
-    init(loop: EventLoop, log: Logger, peers: Peers, contact: ContactWatch) {
+    init(loop: EventLoop, log: Logger, peers: Peers, contact: ContactWatch, keeping: KeepingService) {
         self.loop = loop
         self.log = log
         self.peers = peers
         self.contact = contact
+        self.keeping = keeping
     }
 
     /// Starts tracking. Without a desktop, sleep is not announced.
@@ -56,7 +58,10 @@ final class SleepWatch {
 
     private func notify(until deadline: MonotonicInstant) {
         log.info("The machine goes to sleep")
-        peers.fallAsleep { [weak self] in self.map { $0.perform($0.machine.allKnow()) } }
+        keeping.keepAll(timeout: KeepingService.sleepTimeout) { [weak self] in
+            guard let self, machine.isNotifying else { return }
+            peers.fallAsleep { [weak self] in self.map { $0.perform($0.machine.allKnow()) } }
+        }
         timer = loop.timer(after: deadline - loop.now, accuracy: .milliseconds(10)) { [weak self] in
             self.map { $0.perform($0.machine.deadlinePassed(now: deadline)) }
         }

@@ -265,7 +265,7 @@ final class AppConnection: @unchecked Sendable {
             guard let activity = application?.activity(of: id) else { return }
             let needsSave = activity.needsSave
             application?.step { $0.saveRequested(activity.key, needsSave: needsSave) }
-        case .continued(let id, _):
+        case .continued(let id, _, _):
             guard let activity = application?.activity(of: id) else { return }
             application?.callback { $0.run([activity.notify(.wasContinued)]) }
         case .withdrawn(let id):

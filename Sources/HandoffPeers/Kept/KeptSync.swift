@@ -24,6 +24,8 @@ package final class KeptSync {
         package fileprivate(set) var confirmed: Set<DeviceID> = []
         /// The members that were online and have not confirmed them.
         package fileprivate(set) var missed: Set<DeviceID> = []
+
+        package init() {}
     }
 
     /// The maximum number of names in one message.

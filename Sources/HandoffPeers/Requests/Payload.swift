@@ -1,3 +1,4 @@
+import HandoffJSON
 package import HandoffModel
 package import HandoffProtocol
 
@@ -12,6 +13,32 @@ package struct Payload: Sendable {
     package init(content: ActivityContent, origin: PayloadOrigin) {
         self.content = content
         self.origin = origin
+    }
+
+    /// Reads the payload that a device has sent.
+    ///
+    /// - Parameter name: the device, for the failure.
+    static func read(_ payload: JSONObject, from name: String) -> Result<Payload, HandoffFailure> {
+        do {
+            let content = try ActivityContent(payload: payload)
+            let origin = PayloadOrigin(payload: payload)
+            // The local encoding may be longer than the received one, and apps read messages up to a
+            // limit.
+            try content.checkSize(origin: origin, maxPayload: Limits.payloadMaximum)
+            let missing = content.missingRequiredKeys
+            guard missing.isEmpty else { return .failure(.requiredKeysMissing(missing, device: name)) }
+            return .success(Payload(content: content, origin: origin))
+        } catch {
+            return .failure(.invalidPayload(device: name, cause: "\(error)"))
+        }
+    }
+
+    /// Decodes the payload of a kept activity.
+    package static func decode(_ bytes: [UInt8], from name: String) -> Result<Payload, HandoffFailure> {
+        guard let object = try? JSON(parsing: bytes, limits: JSONLimits(bytes: bytes.count)).object else {
+            return .failure(.invalidPayload(device: name, cause: "it is not an object"))
+        }
+        return read(object, from: name)
     }
 
     /// Returns true if it has the type and team of the offer, by which the user and this device

@@ -57,20 +57,7 @@ final class PeerClient {
             device: device, method: PeerMethod.continueActivity, activity: activity, versions: versions)
         return ask(question, timeout: timeout) { result in
             completion(
-                result.flatMap { payload in
-                    do {
-                        let content = try ActivityContent(payload: payload)
-                        let origin = PayloadOrigin(payload: payload)
-                        // The local encoding may be longer than the received one, and apps read
-                        // messages up to a limit.
-                        try content.checkSize(origin: origin, maxPayload: Limits.payloadMaximum)
-                        let missing = content.missingRequiredKeys
-                        guard missing.isEmpty else { return .failure(.requiredKeysMissing(missing, device: name)) }
-                        return .success(Payload(content: content, origin: origin))
-                    } catch {
-                        return .failure(.invalidPayload(device: name, cause: "\(error)"))
-                    }
-                })
+                result.flatMap { Payload.read($0, from: name) })
         }
     }
 

@@ -74,6 +74,9 @@ package struct Peer: Sendable, Equatable {
     /// enough for one response to a client.
     static let maxOffers = 256
 
+    /// The number of the change since which its offers are the same; nil if it is unknown.
+    package var offersSeq: UInt32? { listSeq }
+
     /// False if it may offer more than is known.
     package var isComplete: Bool {
         guard let listedSeq, let listSeq else { return false }
@@ -104,6 +107,19 @@ package struct Offer: Sendable, Equatable {
     /// Returns the age of the activity at `now`, in whole seconds.
     package func age(at now: MonotonicInstant) -> UInt32 {
         UInt32(clamping: (.seconds(Int64(activity.age)) + now.duration(since: received)).components.seconds)
+    }
+}
+
+extension Offer {
+    /// Creates the offer of an activity that is kept here. It does not expire by itself.
+    ///
+    /// - Parameter saved: the time at which the state was saved. The age of the activity is the time
+    ///   since then.
+    package init(of device: DeviceID, keeping activity: ActivitySummary, saved: MonotonicInstant) {
+        self.device = device
+        self.activity = activity
+        received = saved.advanced(by: .seconds(Int64(activity.age)))
+        expires = MonotonicInstant(nanoseconds: .max)
     }
 }
 
