@@ -82,11 +82,15 @@ extension ControlClient {
     }
 
     /// Calls `ListActivities`.
-    /// - Parameter here: whether to return only activities that would open on this device.
+    /// - Parameters:
+    ///   - here: whether to return only activities that would open on this device.
+    ///   - recent: whether to return the kept activities that no device offers now.
     package func listActivities(
-        here: Bool, _ then: @escaping (Result<[OfferedActivity], ClientError>) -> Void
+        here: Bool, recent: Bool = false, _ then: @escaping (Result<[OfferedActivity], ClientError>) -> Void
     ) {
-        request(ControlMethod.listActivities.rawValue, here ? ["here": true] : [:], field: "activities", then)
+        var parameters: JSONObject = here ? ["here": true] : [:]
+        if recent { parameters["recent"] = true }
+        request(ControlMethod.listActivities.rawValue, parameters, field: "activities", then)
     }
 
     /// Calls `ListPublished`.

@@ -36,6 +36,9 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
     /// The activity does not support the request.
     package static let unsupportedCode = 3328
 
+    /// True if the other device cannot be reached, or has not answered in time.
+    package var isOffline: Bool { ["peerUnreachable", "peerAsleep", "timedOut"].contains(reason) }
+
     private static let codes: Set<Int> = [
         failedCode, connectionUnavailableCode, timedOutCode, tooLargeCode, unsupportedCode,
     ]

@@ -10,6 +10,7 @@ package struct ListCommand: Command {
         options: [
             OptionSpecification("--here", .flag, "only activities that would open on this device"),
             OptionSpecification("--mine", .flag, "activities of this device, and whether other devices see them"),
+            OptionSpecification("--recent", .flag, "activities that are no longer on offer but can be reopened"),
         ],
         details: """
             The last column shows what would open the activity here: an app, which is started if needed, the web, or
@@ -24,6 +25,10 @@ package struct ListCommand: Command {
             An activity of a device that is asleep or off is listed last, with the time since that state was saved, if
             this device or another one keeps a copy of it. Files and streams of such an activity are available only
             once its device is awake.
+
+            With --recent, the list shows the activities of all devices, of this one too, whose state is still kept
+            although no device offers them now: their app or their device was closed or restarted in the last 24 hours.
+            'handoffctl continue ID' reopens them.
 
             If the list is empty, a message on standard error states the reason, if this device knows it: it is in no
             account, or Handoff is paused. The message also names devices whose offers are switched off here ('receive
@@ -44,15 +49,18 @@ package struct ListCommand: Command {
 
     private let here: Bool
     private let mine: Bool
+    private let recent: Bool
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         here = arguments.has("--here")
         mine = arguments.has("--mine")
+        recent = arguments.has("--recent")
+        if mine, recent { throw .conflict("--mine", "--recent", command: Self.specification.name) }
         if here, mine { throw .conflict("--here", "--mine", command: Self.specification.name) }
     }
 
     package func run(in context: CommandContext) {
-        if mine { listOwn(in: context) } else { listOthers(in: context) }
+        if mine { listOwn(in: context) } else if recent { listRecent(in: context) } else { listOthers(in: context) }
     }
 
     private func listOthers(in context: CommandContext) {
@@ -89,6 +97,20 @@ package struct ListCommand: Command {
             }
             for obstacle in offers.hidden { context.note(obstacle.message, remedy: obstacle.remedy) }
             if let asleep = offers.asleep { context.note(asleep) }
+        }
+    }
+
+    private func listRecent(in context: CommandContext) {
+        context.request { client, then in
+            client.listActivities(here: here, recent: true, then)
+        } present: { (activities: [OfferedActivity]) in
+            if context.json {
+                context.console.lines(activities.map(\.json))
+            } else if activities.isEmpty {
+                context.note("no recent activity is kept")
+            } else {
+                context.console.write(Self.table(activities, context))
+            }
         }
     }
 

@@ -18,6 +18,9 @@ package struct PublishCommand: Command {
             OptionSpecification("--team", .value("ID"), "allow only apps of this team to continue it"),
             OptionSpecification("--required", .values("KEY"), "a userInfo key that must be present to continue it"),
             OptionSpecification("--to", .value(.otherDevice), "offer it only to this device (name or id prefix)"),
+            OptionSpecification(
+                "--keep", .flag, "let other devices continue it for 24 hours after the command has ended"),
+            OptionSpecification("--no-keep", .flag, "no other device keeps a copy while this one is asleep or off"),
             OptionSpecification("--git", .flag, "offer the branch and uncommitted work of a checkout"),
             OptionSpecification("--untracked", .flag, "with --git: also the untracked files"),
             OptionSpecification("--session", .value("tmux:NAME"), "offer a live session of tmux"),
@@ -42,6 +45,10 @@ package struct PublishCommand: Command {
             Other devices find it in a shared folder or a checkout, or fetch it while the command runs. Local paths are
             not sent.
 
+            While this device is asleep or off, the others can continue the activity from a copy of its payload, unless
+            --no-keep is given. With --keep they also can after the command has ended, for 24 hours, or until
+            'handoffctl withdraw ID'.
+
             The files and folders of --stream are opened again for each device that fetches them, and several devices
             can fetch at the same time. Standard input can be fetched once. Links, devices and pipes in a folder are
             omitted. A file that was changed while it was sent is refused by the receiving device. If the daemon stops
@@ -58,7 +65,8 @@ package struct PublishCommand: Command {
 
               published  id, type, title: it is offered
               saved      id: the daemon requested and received the state
-              continued  id, type, title, device, deviceName, deviceKind: a device continued it
+              continued  id, type, title, device, deviceName, deviceKind: a device continued it; at, the time in seconds
+                         since 1970, if it did so while this device was asleep or off
               declined   id, type, title, device, deviceName, deviceKind: the user of the device that it was sent to
                          declined it
               stream     id, stream, state (started, then finished or failed), device, deviceName, deviceKind; started
@@ -99,12 +107,16 @@ package struct PublishCommand: Command {
         if let text = arguments.value("--stream") { stream = try ArgumentValue.text(text, option: "--stream") }
         var recipient: String?
         if let text = arguments.value("--to") { recipient = try ArgumentValue.text(text, option: "--to") }
+        if arguments.has("--keep"), arguments.has("--no-keep") {
+            throw .conflict("--keep", "--no-keep", command: command)
+        }
+        let keep = arguments.has("--keep") ? true : arguments.has("--no-keep") ? false : nil
         action = .offer(
             PublishRequest(
                 type: subject.type, title: arguments.value("--title") ?? subject.title, userInfo: userInfo,
                 webpageURL: webURL, team: team,
                 requiredKeys: arguments.all("--required"), stream: stream.map { .path($0) },
-                recipient: recipient, endsWhenAccepted: false))
+                recipient: recipient, keep: keep, endsWhenAccepted: false))
     }
 
     package func run(in context: CommandContext) {
@@ -127,6 +139,8 @@ struct PublishRequest {
     let stream: PublishedContent?
     /// The only device that the activity is offered to; nil for all.
     var recipient: String?
+    /// True if the activity stays available after the command; false if no device may keep a copy.
+    var keep: Bool?
     /// True to end once a device has accepted the activity and received all of its content.
     let endsWhenAccepted: Bool
     /// The item that waits for its device; nil for an activity that ends with the command.
@@ -146,6 +160,7 @@ struct PublishRequest {
         description.webpageURL = webpageURL
         description.team = team
         description.to = recipient
+        description.keep = keep
         if !requiredKeys.isEmpty { description.requiredUserInfoKeys = requiredKeys }
         if let text = stream?.payloadText {
             description.userInfo = ["text": .string(text)]

@@ -253,6 +253,8 @@ final class PublishSession {
     private func end() {
         guard !isEnding, let offer else { return finish() }
         isEnding = true
+        // The end of the attachment ends the offer, and the copies stay.
+        if request.keep == true { return finish() }
         if request.waiting != nil {
             // A crash while the daemon replies would send an item twice that was accepted.
             offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { _ in }

@@ -55,6 +55,8 @@ final class ContinuationBroker {
         /// page.
         var isForPage = false
         var fetch: FetchHandle?
+        /// The copy that is continued; nil if the origin sends the activity itself.
+        var kept: KeepingService.KeptOffer?
         var timer: LoopTimer?
         var launchTimer: LoopTimer?
         var payload: Payload?
@@ -64,6 +66,7 @@ final class ContinuationBroker {
         init(_ request: Request, _ recipient: ContinuationMachine.Recipient, for caller: any ContinuationCaller) {
             self.request = request
             self.caller = caller
+            kept = request.kept
             machine = ContinuationMachine(recipient: recipient)
         }
 
@@ -230,14 +233,14 @@ final class ContinuationBroker {
         case .deliver:
             guard let payload = entry.payload else { return }
             begin(payload, entry, id)
-            entry.handler?.send(.continue(id, continued(payload, request, isForPage: entry.isForPage)))
+            entry.handler?.send(.continue(id, continued(payload, entry, isForPage: entry.isForPage)))
         case .openPage(let content): openPage(content, of: id)
         case .sendDidFail(let failure):
             entry.handler?.send(.didFail(id, entry.type, failure))
         case .notifyOrigin:
             running[id]?.wasTaken = true
             notifications.continued(request.activity.id, from: request.device)
-            if let kept = request.kept {
+            if let kept = entry.kept {
                 keeping.continued(kept.kept)
             } else {
                 peers.notifyOrigin(request.device, PeerMethod.wasContinued, request.activity.id)
@@ -267,12 +270,8 @@ final class ContinuationBroker {
     }
 
     private func fetch(_ id: ContinuationID, _ request: Request) {
-        if let kept = request.kept {
-            // In a later turn, like each other outcome.
-            return loop.later { [self] in
-                received(Payload.decode(kept.kept.payload, from: request.origin.deviceName), for: id, request)
-            }
-        }
+        // In a later turn, like each other outcome.
+        if let kept = request.kept { return loop.later { [self] in receive(kept, for: id, request) } }
         let timeout = request.timeout ?? Self.usualTimeout
         let range = running[id].flatMap(versions)
         let handle = peers.fetch(request.activity.id, from: request.device, versions: range, timeout: timeout) {
@@ -298,8 +297,17 @@ final class ContinuationBroker {
             log.debug("Received the payload", ["type": request.activity.type.text, "device": request.device.short])
             step(id) { $0.receivedContent(payload.content) }
         case .failure(let failure):
+            // The origin is off or asleep, and has not announced it.
+            if failure.isOffline, running[id]?.kept == nil, let copy = keeping.copy(of: request.offer) {
+                running[id]?.kept = copy
+                return receive(copy, for: id, request)
+            }
             step(id) { $0.fetchFailed(failure) }
         }
+    }
+
+    private func receive(_ kept: KeepingService.KeptOffer, for id: ContinuationID, _ request: Request) {
+        received(Payload.decode(kept.kept.payload, from: request.origin.deviceName), for: id, request)
     }
 
     /// The versions of the app at the origin from which the recipient continues the activity; nil
@@ -397,7 +405,7 @@ final class ContinuationBroker {
 
     private func reply(_ payload: Payload, _ entry: Running, _ id: ContinuationID) {
         let (type, caller) = (entry.request.activity.type, entry.caller)
-        let activity = continued(payload, entry.request, isForPage: false)
+        let activity = continued(payload, entry, isForPage: false)
         guard entry.machine.recipient != .caller else {
             return caller.continued(.continued(type, activity, nil, continuation: id))
         }
@@ -410,7 +418,8 @@ final class ContinuationBroker {
 
     /// The activity with its payload. An app that claims the page's site receives only what a
     /// browser would show. The rest of the activity is for apps of its team.
-    private func continued(_ payload: Payload, _ request: Request, isForPage: Bool) -> ContinuedActivity {
+    private func continued(_ payload: Payload, _ entry: Running, isForPage: Bool) -> ContinuedActivity {
+        let request = entry.request
         var origin = request.origin
         origin.app = payload.origin.app
         origin.appVersion = payload.origin.appVersion
@@ -419,7 +428,7 @@ final class ContinuationBroker {
             content = ActivityContent(type: .browsingWeb, title: content.title, webpageURL: content.webpageURL)
         }
         return ContinuedActivity(
-            id: request.activity.id, content: content, origin: origin, kept: request.kept?.state)
+            id: request.activity.id, content: content, origin: origin, kept: entry.kept?.state)
     }
 
     private func finish(_ id: ContinuationID, _ entry: Running) {

@@ -28,8 +28,10 @@ extension ControlService {
 
     /// Returns the kept activities of other devices that may be received here, most recently saved
     /// first.
-    func keptOffers(of devices: Set<DeviceID>? = nil) -> [KeepingService.KeptOffer] {
-        core.keeping.offers().filter {
+    ///
+    /// - Parameter isRecent: includes those of this device, and those from before a device's last start.
+    func keptOffers(of devices: Set<DeviceID>? = nil, isRecent: Bool = false) -> [KeepingService.KeptOffer] {
+        core.keeping.offers(isRecent: isRecent).filter {
             devices?.contains($0.offer.device) ?? true
                 && switches.allows(.receive, of: $0.offer.activity.type, with: $0.offer.device)
         }
@@ -40,14 +42,23 @@ extension ControlService {
     ///
     /// - Parameter devices: the devices to include; nil for all.
     func shownOffers(of devices: Set<DeviceID>? = nil) -> [OfferedActivity] {
+        let kept = keptOffers(of: devices).map { ($0.offer, ControlKept?.some($0.state)) }
+        return shown(offers(of: devices).map { ($0, nil) } + kept)
+    }
+
+    /// Returns the kept activities that no device offers now, as values of the control interface, most
+    /// recently saved first.
+    func shownRecent() -> [OfferedActivity] {
+        shown(keptOffers(isRecent: true).map { ($0.offer, $0.state) })
+    }
+
+    private func shown(_ offers: [(offer: Offer, kept: ControlKept?)]) -> [OfferedActivity] {
         let running = apps.registry.running
         var origins: [DeviceID: Origin] = [:]
         // Most of many offers are of a few kinds, and each decision examines all apps.
         var openers: [OpenerKey: (opens: ControlOpens, missing: [ControlMissing])] = [:]
         let now = loop.now
-        let live = offers(of: devices).map { ($0, ControlKept?.none) }
-        let kept = keptOffers(of: devices).map { ($0.offer, ControlKept?.some($0.state)) }
-        return (live + kept).map { offer, kept in
+        return offers.map { offer, kept in
             let (device, activity) = (offer.device, offer.activity)
             let origin = origins[device] ?? peers.origin(of: device)
             origins[device] = origin

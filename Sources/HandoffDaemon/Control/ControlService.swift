@@ -193,15 +193,21 @@ final class ControlService {
     }
 
     private func list(_ call: ControlCall) throws {
-        let here = try Fields(call.parameters).isSet("here")
-        let activities = shownOffers().lazy.filter { !here || $0.opens.kind != .nothing }
+        let fields = Fields(call.parameters)
+        let here = try fields.isSet("here")
+        let shown = try fields.isSet("recent") ? shownRecent() : shownOffers()
+        let activities = shown.lazy.filter { !here || $0.opens.kind != .nothing }
         call.reply(["activities": .array(activities.map { .object($0.json) })])
     }
 
     private func withdraw(_ call: ControlCall) throws {
         let prefix = try Fields(call.parameters).text("activity")
         switch OfferSelection.choose(apps.publications(), prefix: prefix, id: \.id) {
-        case .nothing: throw CallError.noSuchActivity(publishedHere: prefix)
+        case .nothing:
+            guard let kept = core.keeping.withdrawOwn(prefix) else {
+                throw CallError.noSuchActivity(publishedHere: prefix)
+            }
+            call.reply(["activity": .string(kept.hex)])
         case .ambiguous(let candidates): throw CallError.ambiguous(prefix, candidates)
         case .one(let activity):
             try apps.withdraw(activity.id)
@@ -247,8 +253,12 @@ final class ControlService {
             return (request.type.map { $0.utf8.elementsEqual(offer.activity.type.text.utf8) } ?? true)
                 && (source.map { $0 == .one(offer.device) } ?? true)
         }
-        let kept = keptOffers()
+        var kept = keptOffers()
         var fitting = (offers() + kept.map(\.offer)).filter(isAddressed)
+        if let prefix, !fitting.contains(where: { $0.activity.id.hex.hasPrefix(prefix.lowercased()) }) {
+            kept = keptOffers(isRecent: true)
+            fitting += kept.map(\.offer).filter(isAddressed)
+        }
         if prefix == nil, !take {
             // A request without an id prefers an activity that can be opened, even if another is
             // newer.

@@ -126,6 +126,13 @@ package struct KeepingMachine: Sendable {
         return mine.values.contains { $0.copied != nil }
     }
 
+    /// Withdraws the copy of an offer.
+    ///
+    /// - Returns: true if there was one.
+    package mutating func withdrawOffer(_ offer: ActivityID) -> Bool {
+        entries.removeValue(forKey: offer)?.copied != nil
+    }
+
     /// Withdraws all copies.
     package mutating func withdrawAll() {
         entries = [:]

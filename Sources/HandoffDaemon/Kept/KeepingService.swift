@@ -84,7 +84,8 @@ final class KeepingService {
         timer = nil
         guard let next = machine.nextDeadline, peers.kept.hasKeepers else { return }
         guard next <= loop.now else {
-            timer = loop.timer(after: loop.now.duration(to: next), accuracy: .seconds(1)) { [unowned self] in copyDue() }
+            timer = loop.timer(after: loop.now.duration(to: next), accuracy: .seconds(1)) { [unowned self] in copyDue()
+            }
             return
         }
         push(copies(of: machine.due(at: loop.now)))
@@ -104,6 +105,24 @@ final class KeepingService {
     func withdraw(_ handle: ActivityID) {
         guard peers.kept.isOn, machine.withdraw(handle) else { return }
         push([])
+    }
+
+    /// Withdraws a kept activity of this device that is no longer on offer.
+    ///
+    /// - Returns: its id; nil if not exactly one has an id with this beginning.
+    func withdrawOwn(_ prefix: String) -> ActivityID? {
+        let own = offers(isRecent: true).filter { $0.kept.origin == self.own }
+        guard case .one(let found) = OfferSelection.choose(own, prefix: prefix, id: { $0.offer.activity.id }) else {
+            return nil
+        }
+        let id = found.offer.activity.id
+        if machine.withdrawOffer(id) {
+            push([])
+        } else {
+            // It was kept by a former start, whose list this one cannot change.
+            push([], firstGeneration: peers.position.generation)
+        }
+        return id
     }
 
     /// Sends the current state of all activities before this device goes offline.
@@ -228,19 +247,27 @@ final class KeepingService {
         guard peers.kept.isOn else { return [] }
         return peers.kept.store.activities.compactMap { kept in
             guard isRecent || kept.origin != own, let state = state(of: kept, isRecent: isRecent) else { return nil }
-            return KeptOffer(offer: Offer(of: kept.origin, keeping: kept.summary, saved: kept.saved), kept: kept, state: state)
+            let offer = Offer(of: kept.origin, keeping: kept.summary, saved: kept.saved)
+            return KeptOffer(offer: offer, kept: kept, state: state)
         }
     }
 
-    /// Returns the kept state of an offer whose device does not answer; nil if there is none.
-    func kept(_ offer: Offer) -> KeptStore.Kept? {
-        peers.kept.isOn ? peers.kept.store.activity(offer.activity.id, of: offer.device) : nil
+    /// Returns the copy of an offer whose device does not answer, although it was online; nil if there
+    /// is none.
+    func copy(of offer: Offer) -> KeptOffer? {
+        guard peers.kept.isOn, let kept = peers.kept.store.activity(offer.activity.id, of: offer.device) else {
+            return nil
+        }
+        let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
+        return KeptOffer(offer: offer, kept: kept, state: ControlKept(.offline, since: nil, asOf: asOf))
     }
 
     private func state(of kept: KeptStore.Kept, isRecent: Bool) -> ControlKept? {
         let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
         let generation = kept.stamp.position.generation
-        guard kept.origin != own else { return ControlKept(.ended, since: nil, asOf: asOf) }
+        guard kept.origin != own else {
+            return apps.offered(kept.summary.id) == nil ? ControlKept(.ended, since: nil, asOf: asOf) : nil
+        }
         let peer = peers.table[kept.origin]
         guard isRecent || generation == peers.table.seenGeneration(of: kept.origin) ?? generation else { return nil }
         guard let peer else {
@@ -261,6 +288,7 @@ final class KeepingService {
     /// Creates the receipt of a kept activity that was continued here, and sends it towards the
     /// origin.
     func continued(_ kept: KeptStore.Kept) {
+        guard kept.origin != own else { return }
         do {
             let receipt = try KeptReceipt(
                 device: own, origin: kept.origin, activity: kept.summary.id, time: wallClock.unixSeconds, key: key)

@@ -123,7 +123,11 @@ final class PeerNetwork {
 
     /// Returns the device as the origin or the receiver of an activity.
     func origin(of device: DeviceID) -> Origin {
-        Origin(device: device, deviceName: snapshot.label(of: device), deviceKind: table[device]?.kind ?? .other)
+        Origin(device: device, deviceName: snapshot.label(of: device), deviceKind: kind(of: device))
+    }
+
+    private func kind(of device: DeviceID) -> DeviceKind {
+        device == snapshot.own ? announcer.kind : table[device]?.kind ?? .other
     }
 
     /// Starts to receive, and to announce if there is an account.
