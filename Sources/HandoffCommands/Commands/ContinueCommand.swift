@@ -18,6 +18,9 @@ package struct ContinueCommand: Command {
                 "--timeout", .value("SECONDS"), "give up after this time (default: 20, plus 30 to start an app)"),
             OptionSpecification("--app", .value(.app), "open it in this app, instead of the usual one"),
             OptionSpecification("--web", .flag, "open its web page in the browser, although an app continues it"),
+            OptionSpecification("--older", .flag, "continue it although another device has a newer state"),
+            OptionSpecification(
+                "--back", .flag, "ID is of this device: continue the newest state of it on another device"),
             OptionSpecification("--print", .flag, "print the activity with its payload instead of opening an app"),
             OptionSpecification(
                 "--output", .value(.content), "like --print, and save the content that the other app streams"),
@@ -37,6 +40,11 @@ package struct ContinueCommand: Command {
             '.desktop'. An activity without a web page is refused with --web (code 4608, reason pageNotOpened), and
             --app with an app that does not continue it (reason noHandler). Without an ID of an activity, both options
             choose among the activities for which that is possible.
+
+            If another device has continued the activity and has a newer state of it, the command fails with the reason
+            newerElsewhere and the id of that state. --older continues the chosen one nevertheless. --back continues the
+            newest state that another device has of an activity of this one: handoffctl list --mine shows which device
+            continued it and when. Without an ID it is the one that was continued.
 
             If nothing opens the activity, the error has code 4608, reason noHandler, and explains why. If the app
             cannot be started, the reason is launchFailed. If a started app does not request the activity within 30 s,
@@ -148,16 +156,20 @@ package struct ContinueCommand: Command {
         let isForced = arguments.has("--force")
         if isForced, output == nil { throw .missing("--output", for: "--force", command: command) }
         isHandler = arguments.has("--print") || output != nil
+        let isBack = arguments.has("--back")
+        for option in ["--type", "--from", "--latest"] where isBack && arguments.has(option) {
+            throw .conflict("--back", option, command: command)
+        }
         let app = try Self.app(arguments)
         let isWeb = arguments.has("--web")
         let handling = output == nil ? "--print" : "--output"
         if isWeb, app != nil { throw .conflict("--web", "--app", command: command) }
         if isWeb, isHandler { throw .conflict("--web", handling, command: command) }
         if app != nil, isHandler { throw .conflict("--app", handling, command: command) }
-        mayPick = activity == nil && !arguments.has("--latest")
+        mayPick = activity == nil && !arguments.has("--latest") && !isBack
         request = ContinueRequest(
             activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout, app: app,
-            web: isWeb ? true : nil)
+            web: isWeb ? true : nil, older: arguments.has("--older") ? true : nil, back: isBack ? true : nil)
         receiving = output.map { [request] output in
             ReceiveRequest(
                 activity: request, output: output, isForced: isForced,

@@ -33,6 +33,10 @@ package struct ActivityDescription: ControlRequest {
     package var expirationDate: Double?
     /// The identifier of its content.
     package var targetContentIdentifier: String?
+    /// The activity that it continues, as received with that; nil if it began here.
+    package var lineage: Lineage?
+    /// True if the app edits the content exclusively: other devices show it, and may still continue it.
+    package var exclusive: Bool?
     /// The only device to offer it to: its name, or the start of its id. Nil: all devices.
     package var to: String?
 
@@ -59,7 +63,8 @@ package struct ActivityDescription: ControlRequest {
             webpageURL: webpageURL?.isEmpty == true ? nil : webpageURL, team: team?.isEmpty == true ? nil : team,
             requiredUserInfoKeys: requiredUserInfoKeys ?? [], supportsStreams: supportsContinuationStreams ?? false,
             isEligibleForHandoff: isEligibleForHandoff ?? true, expiration: expirationDate,
-            targetContentIdentifier: targetContentIdentifier?.isEmpty == true ? nil : targetContentIdentifier)
+            targetContentIdentifier: targetContentIdentifier?.isEmpty == true ? nil : targetContentIdentifier,
+            lineage: lineage, isExclusive: exclusive ?? false)
     }
 }
 
@@ -88,6 +93,10 @@ package struct ActivityChange: ControlRequest {
     package var expires: Bool?
     /// The identifier of its content.
     package var targetContentIdentifier: String?
+    /// The activity that it continues from now on, after the app has opened another state.
+    package var lineage: Lineage?
+    /// True if the app edits the content exclusively from now on.
+    package var exclusive: Bool?
 
     /// Creates an empty change.
     package init() {}
@@ -102,6 +111,8 @@ package struct ActivityChange: ControlRequest {
         if let requiredUserInfoKeys { changed.requiredUserInfoKeys = requiredUserInfoKeys }
         if let supportsContinuationStreams { changed.supportsStreams = supportsContinuationStreams }
         if let isEligibleForHandoff { changed.isEligibleForHandoff = isEligibleForHandoff }
+        if let lineage { changed.lineage = lineage }
+        if let exclusive { changed.isExclusive = exclusive }
         if expires == false { changed.expiration = nil }
         if let expirationDate { changed.expiration = expirationDate }
         if let targetContentIdentifier {

@@ -73,7 +73,8 @@ package struct LocalActivity: Sendable {
         let summary = ActivitySummary(
             id: offer.id, type: content.type, title: content.title, team: content.team,
             supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil,
-            age: UInt32(clamping: offer.since.duration(to: now).components.seconds), isSent: recipient != nil)
+            age: UInt32(clamping: offer.since.duration(to: now).components.seconds), isSent: recipient != nil,
+            lineage: content.lineage, isExclusive: content.isExclusive)
         return LocalOffer(summary, recipient: recipient)
     }
 }

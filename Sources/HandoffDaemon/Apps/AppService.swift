@@ -118,7 +118,8 @@ final class AppService {
             let age = activity.offer.map { Double($0.since.duration(to: now).components.seconds) }
             return PublishedActivity(
                 id: activity.offer?.id ?? activity.id, type: activity.content.type, title: activity.content.title,
-                app: app.isEmpty ? nil : app, to: activity.recipient, offered: reason == nil, reason: reason, age: age)
+                app: app.isEmpty ? nil : app, to: activity.recipient, offered: reason == nil, reason: reason, age: age,
+                continued: core?.handover.lastContinuation(of: activity.id))
         }
     }
 

@@ -148,7 +148,7 @@ final class DaemonCore {
 
     private(set) lazy var handover: HandoverService = HandoverService(
         log: log, accountStore: accountStore, peers: peers, switches: switches, apps: apps,
-        streams: streams, history: history)
+        streams: streams, history: history, wallClock: wallClock)
 
     private(set) lazy var apps: AppService = AppService(
         loop: loop, log: log.named("apps"), times: AppService.ActivityTimes(configuration),
@@ -156,7 +156,10 @@ final class DaemonCore {
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
         loop: loop, log: log.named("continue"), peers: peers, apps: apps, installed: installed, streams: streams,
-        notifications: notifications, history: history, keeping: keeping)
+        notifications: notifications, history: history, keeping: keeping, lineages: lineages)
+
+    /// The states of activities on all devices.
+    private(set) lazy var lineages: Lineages = Lineages(peers: peers, apps: apps)
 
     /// The activities that other devices keep for this one, and this one for them.
     private(set) lazy var keeping: KeepingService = KeepingService(

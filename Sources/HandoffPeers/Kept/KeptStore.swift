@@ -281,6 +281,6 @@ package struct KeptStore: Sendable {
         return ActivitySummary(
             id: copy.activity, type: content.type, title: content.title, team: content.team,
             supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil,
-            age: UInt32(clamping: age))
+            age: UInt32(clamping: age), lineage: content.lineage, isExclusive: content.isExclusive)
     }
 }
