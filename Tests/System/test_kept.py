@@ -6,13 +6,18 @@ Daemons on this machine's loopback interface, with a simulated systemd-logind (`
 simulated sleep (SIGSTOP).
 """
 
+import json
 import os
 import select
 import signal
+import sys
 
 from browsers import until
-from harness import expect, test
+from harness import ROOT, expect, test
 from logind import Logind
+
+sys.path.insert(0, os.path.join(ROOT, "Integrations", "python"))
+import handoff  # noqa: E402
 
 TYPE = "com.example.editing"
 OTHER = "com.example.reading"
@@ -147,6 +152,59 @@ def off(stage):
     # Switching it off withdraws all copies.
     configure(origin, "off")
     until("the withdrawal", lambda: not kept(taker, "--recent"))
+
+
+@test("a newer state on another device is reported, can be ignored, and is brought back, also if that device is asleep")
+def lineage(stage):
+    logind, first, second, third = devices(stage, "first", "second", "third")
+    watch = third.follow("watch")
+    watch.wait("ready")
+    app = handoff.App("com.example.Editor", path=first.socket)
+    draft = app.publish(TYPE, title="Draft", userInfo={"text": "one"})
+    draft.become_current()
+    watch.wait("added", id=draft.id)
+    # The second device continues it and goes on with it.
+    taken = until("the offer", lambda: second.ctl("continue", draft.id, "--print", code=None).line)
+    editor = handoff.App("com.example.Editor", path=second.socket)
+    newer = editor.publish(TYPE, title="Draft", userInfo={"text": "one and two"}, lineage=taken["lineage"], keep=True)
+    newer.become_current()
+    watch.wait("added", id=newer.id)
+    published = first.ctl("list", "--mine").line
+    expect(published["continued"]["deviceName"] == "second" and published["continued"]["at"] > 1e9, f"{published}")
+
+    def older():
+        done = third.ctl("continue", draft.id, "--print", code=None)
+        return done if done.code else None
+    refused = until("the lineage of the newer state", older)
+    error = json.loads(refused.errors)
+    expect(error["reason"] == "newerElsewhere" and newer.id[:7] in error["message"] and "second" in error["message"], f"{error}")
+    expect(third.ctl("continue", draft.id, "--older", "--print").line["userInfo"] == {"text": "one"}, "another state")
+    expect(third.ctl("continue", newer.id, "--print").line["lineage"]["step"] == 2, "another step")
+
+    def back():
+        done = first.ctl("continue", "--back", "--print", code=None)
+        return done.line if done.code == 0 else None
+    found = until("the newer state", back)
+    expect(found["userInfo"] == {"text": "one and two"} and found["lineage"] == {"id": draft.id, "step": 2}, f"{found}")
+    # It is brought back from a copy as well.
+    editor.close()
+    until("the copy", lambda: newer.id in kept(first))
+    second.kill()
+    found = until("the copy of the newer state", back)
+    expect(found["userInfo"] == {"text": "one and two"} and found["kept"], f"{found}")
+    app.close()
+
+
+@test("an activity that an app edits exclusively is shown as such")
+def exclusive(stage):
+    logind, first, second = devices(stage, "first", "second")
+    app = handoff.App("com.example.Editor", path=first.socket)
+    draft = app.publish(TYPE, title="Draft", exclusive=True)
+    draft.become_current()
+    until("the exclusive offer", lambda: [each for each in second.ctl("list").lines if each["exclusive"]])
+    draft.update(exclusive=False)
+    until("the shared offer", lambda: [each for each in second.ctl("list").lines if not each["exclusive"]])
+    app.close()
 
 
 if __name__ == "__main__":
