@@ -81,14 +81,14 @@ def moment(value):
         return "an unknown time"
 
 
-def take(type, prefix):
-    """Continues an offer. Returns the activity and the id of the continuation."""
+def take(type, prefix, what):
+    """Continues an offer. Returns the activity and the id of the continuation. `what` names the kind of activity in errors."""
     if prefix is not None and not re.fullmatch(r"[0-9A-Za-z-]{1,64}", prefix):
         raise NoOffer(f"{visible(prefix)} is not the id of an offer")
     offers = [each for each in handoff.call("ListActivities")["activities"]
               if each["type"] == type and each["id"].startswith(prefix or "")]
     if not offers:
-        raise NoOffer("no device offers it" if prefix else "no device offers one")
+        raise NoOffer(f"no other device offers {what}" + (f" with the id {visible(prefix)}" if prefix else ""))
     if prefix and len(offers) > 1:
         raise Failure(f"several offers match {visible(prefix)}: " + ", ".join(each["id"] for each in offers))
     reply = handoff.call("Continue", activity=offers[0]["id"], **{"from": offers[0]["device"], "take": True})
@@ -122,6 +122,8 @@ def here(url):
     bare = re.sub(r"\?fetch=[0-9]+$", "", url)
     if not bare.startswith("handoff-document:"):
         return None, "the other device did not name it"
+    if bare.startswith("handoff-document:name/"):
+        return None, "on the other device, it is in no checkout or shared folder of documents.conf"
     done = subprocess.run(["handoffctl", "document", bare], stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode == 0:
         return os.fsdecode(done.stdout[:-1]), None
