@@ -168,6 +168,8 @@ def in_terminal(words, folder=None):
     terminal = next((each for each in TERMINALS if shutil.which(each[0])), None)
     if not terminal:
         raise Failure("no terminal emulator is installed")
+    if not (os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")):
+        raise Failure("there is no graphical session for a terminal emulator")
     subprocess.Popen([*terminal, *words], cwd=folder or os.path.expanduser("~"), start_new_session=True,
                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -178,8 +180,8 @@ def open_in_terminal(type, program):
 
     def chosen(content, _):
         nonlocal is_done
+        is_done = True  # Also if it fails.
         in_terminal([sys.executable, "-B", program, "continue", "--wait", content["id"]])
-        is_done = True
 
     app = handoff.App(type, [type], on_continue=chosen, path=handoff.socket_path())
     while not is_done and select.select([app.fileno()], [], [], OPEN_TIMEOUT)[0]:
