@@ -81,14 +81,14 @@ def moment(value):
         return "an unknown time"
 
 
-def take(type, prefix):
-    """Continues an offer. Returns the activity and the id of the continuation."""
+def take(type, prefix, what):
+    """Continues an offer. Returns the activity and the id of the continuation. `what` names the kind of activity in errors."""
     if prefix is not None and not re.fullmatch(r"[0-9A-Za-z-]{1,64}", prefix):
         raise NoOffer(f"{visible(prefix)} is not the id of an offer")
     offers = [each for each in handoff.call("ListActivities")["activities"]
               if each["type"] == type and each["id"].startswith(prefix or "")]
     if not offers:
-        raise NoOffer("no device offers it" if prefix else "no device offers one")
+        raise NoOffer(f"no other device offers {what}" + (f" with the id {visible(prefix)}" if prefix else ""))
     if prefix and len(offers) > 1:
         raise Failure(f"several offers match {visible(prefix)}: " + ", ".join(each["id"] for each in offers))
     reply = handoff.call("Continue", activity=offers[0]["id"], **{"from": offers[0]["device"], "take": True})
@@ -122,6 +122,8 @@ def here(url):
     bare = re.sub(r"\?fetch=[0-9]+$", "", url)
     if not bare.startswith("handoff-document:"):
         return None, "the other device did not name it"
+    if bare.startswith("handoff-document:name/"):
+        return None, "on the other device, it is in no checkout or shared folder of documents.conf"
     done = subprocess.run(["handoffctl", "document", bare], stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode == 0:
         return os.fsdecode(done.stdout[:-1]), None
@@ -166,6 +168,8 @@ def in_terminal(words, folder=None):
     terminal = next((each for each in TERMINALS if shutil.which(each[0])), None)
     if not terminal:
         raise Failure("no terminal emulator is installed")
+    if not (os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")):
+        raise Failure("there is no graphical session for a terminal emulator")
     subprocess.Popen([*terminal, *words], cwd=folder or os.path.expanduser("~"), start_new_session=True,
                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
@@ -176,8 +180,8 @@ def open_in_terminal(type, program):
 
     def chosen(content, _):
         nonlocal is_done
+        is_done = True  # Also if it fails.
         in_terminal([sys.executable, "-B", program, "continue", "--wait", content["id"]])
-        is_done = True
 
     app = handoff.App(type, [type], on_continue=chosen, path=handoff.socket_path())
     while not is_done and select.select([app.fileno()], [], [], OPEN_TIMEOUT)[0]:

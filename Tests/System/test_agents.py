@@ -207,7 +207,7 @@ def states(stage):
     write(origin, "home/src/letters/draft.md", b"draft\n")
     follower, identifier = publish(origin, taker)
     missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
-    expect("1 uncommitted changes" in missing and "another commit" in missing and "last minute" in missing, missing)
+    expect("uncommitted changes in 1 file of" in missing and "another commit" in missing and "last minute" in missing, missing)
     subprocess.run(["git", "checkout", "-q", "-b", "other"], check=True, cwd=taker.checkout, env=taker.environment)
     missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
     expect("on branch other, that of origin on main" in missing, missing)

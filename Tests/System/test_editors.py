@@ -298,6 +298,12 @@ def started(stage):
     taker.restart()
     watch = taker.follow("watch")
     watch.wait("added", id=identifier)
+    # Without a graphical session, a terminal emulator would exit unnoticed.
+    taker.ctl("continue", identifier, code=1)
+    taker.extra["DISPLAY"] = ":0"
+    taker.restart()
+    watch = taker.follow("watch")
+    watch.wait("added", id=identifier)
     taken(taker, identifier)
     until("the terminal", lambda: os.path.exists(record))
     words = content(record).decode().splitlines()

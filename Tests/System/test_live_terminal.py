@@ -606,7 +606,7 @@ def directories(stage):
     os.makedirs(os.path.join(taker.folder, "config", "handoff", "handlers.d"))
     with open(os.path.join(taker.folder, "config", "handoff", "handlers.d", f"{TYPE}.json"), "w") as file:
         json.dump(manifest, file)
-    taker.extra = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
+    taker.extra = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "DISPLAY": ":0"}
     taker.start()
     stage.join(origin, taker)
     watch = taker.follow("watch")
