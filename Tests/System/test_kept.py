@@ -10,10 +10,11 @@ import json
 import os
 import select
 import signal
+import subprocess
 import sys
 
 from browsers import until
-from harness import ROOT, expect, test
+from harness import BIN, ROOT, expect, test
 from logind import Logind
 
 sys.path.insert(0, os.path.join(ROOT, "Integrations", "python"))
@@ -80,6 +81,10 @@ def configure(daemon, keep):
     with open(daemon.configuration, "w") as file:
         file.write(f"keep = {keep}\n")
     daemon.process.send_signal(signal.SIGHUP)
+
+
+def ctl(daemon):
+    return [os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, "--json"]
 
 
 def kept(daemon, *words):
@@ -204,6 +209,39 @@ def exclusive(stage):
     until("the exclusive offer", lambda: [each for each in second.ctl("list").lines if each["exclusive"]])
     draft.update(exclusive=False)
     until("the shared offer", lambda: [each for each in second.ctl("list").lines if not each["exclusive"]])
+    app.close()
+
+
+@test("what happens to a continued activity is what its app has declared, and a save shows if a device waits for it")
+def afterwards(stage):
+    logind, first, second = devices(stage, "first", "second")
+    events = []
+    app = handoff.App("com.example.Editor", path=first.socket, on_event=events.append)
+
+    def wait(name):
+        def found():
+            app.process()
+            return next((event for event in events if event["event"] == name), None)
+        return until(f"the event {name}", found)
+    for what, left in (("close", 0), ("pause", 1), ("stay", 1)):
+        draft = app.publish(TYPE, save=lambda: {"title": what}, afterwards=what)
+        draft.become_current()
+        wait("save")
+        expect(not events[-1].get("forUser"), f"{events}")
+        offer = until("the offer", lambda: second.ctl("list").line)
+        events.clear()
+        draft.update(needsSave=True)
+        with subprocess.Popen([*ctl(second), "continue", offer["id"], "--print"], stdout=subprocess.PIPE) as taking:
+            expect(wait("save").get("forUser") is True, f"{events}")
+            wait("continued")
+        expect(taking.returncode == 0, "it was not continued")
+        mine = until("its state", lambda: (found,) if len(found := first.ctl("list", "--mine").lines) == left else None)[0]
+        expect(not mine or (mine[0]["age"] is None) == (what == "pause"), f"{mine}")
+        expect(bool(second.ctl("list").lines) == (what == "stay"), f"{what}")
+        if left:
+            draft.invalidate()
+            until("its end", lambda: not second.ctl("list").lines)
+        events.clear()
     app.close()
 
 

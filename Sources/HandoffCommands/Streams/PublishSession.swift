@@ -169,7 +169,7 @@ final class PublishSession {
     private func handle(_ event: AppEvent) {
         guard let offer else { return }
         switch event {
-        case .save(offer.activity):
+        case .save(offer.activity, _):
             save(offer.session, offer.activity)
         case .saved(offer.activity):
             show("saved", offer.activity)

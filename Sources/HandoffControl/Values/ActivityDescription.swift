@@ -37,6 +37,8 @@ package struct ActivityDescription: ControlRequest {
     package var lineage: Lineage?
     /// True if the app edits the content exclusively: other devices show it, and may still continue it.
     package var exclusive: Bool?
+    /// The effect of a continuation on the activity. Default: none.
+    package var afterwards: Afterwards?
     /// The only device to offer it to: its name, or the start of its id. Nil: all devices.
     package var to: String?
 
@@ -66,6 +68,16 @@ package struct ActivityDescription: ControlRequest {
             targetContentIdentifier: targetContentIdentifier?.isEmpty == true ? nil : targetContentIdentifier,
             lineage: lineage, isExclusive: exclusive ?? false)
     }
+}
+
+/// The effect of a continuation on another device on the activity here, as its app declares it.
+package enum Afterwards: String, Codable, Sendable, CaseIterable {
+    /// The activity ends.
+    case close
+    /// The activity is no longer the current one.
+    case pause
+    /// None.
+    case stay
 }
 
 /// `ActivityChange`: the changes to an activity. Absent fields stay, and empty strings remove

@@ -1,3 +1,4 @@
+package import HandoffControl
 package import HandoffModel
 package import HandoffProtocol
 import LoopIO
@@ -39,8 +40,8 @@ import LoopIO
 package struct ActivityStore: Sendable {
     /// An action that must follow a change.
     package enum Effect: Equatable, Sendable {
-        /// A save request must be sent to the owner.
-        case requestSave(ActivityID)
+        /// A save request must be sent to the owner. `isForUser`: another device waits for the state.
+        case requestSave(ActivityID, isForUser: Bool = false)
         /// The local offers have changed.
         case offersChanged
         /// The activity ended without a request of its owner.
@@ -130,7 +131,7 @@ package struct ActivityStore: Sendable {
     @discardableResult package mutating func publish(
         _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup,
         origin: PayloadOrigin = PayloadOrigin(), needsSave: Bool, answersSaves: Bool, savesOnContinue: Bool = false,
-        keeping: KeepRule = .whileOffered, recipient: DeviceID? = nil, bytes: Int = 0
+        keeping: KeepRule = .whileOffered, afterwards: Afterwards = .stay, recipient: DeviceID? = nil, bytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)
@@ -142,7 +143,8 @@ package struct ActivityStore: Sendable {
         uses += 1
         entries[id] = LocalActivity(
             id: id, session: session, group: group, origin: origin, recipient: recipient, bytes: bytes,
-            answersSaves: answersSaves, savesOnContinue: savesOnContinue, keeping: keeping, content: content,
+            answersSaves: answersSaves, savesOnContinue: savesOnContinue, keeping: keeping, afterwards: afterwards,
+            content: content,
             needsSave: needsSave && answersSaves, lastUse: uses)
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }
@@ -246,12 +248,14 @@ package struct ActivityStore: Sendable {
     /// `needsSave` is cleared before the request, as in Apple's class, so that changes during the
     /// save are not lost.
     /// - Returns: the request to make; empty if none is needed or one is pending.
-    package mutating func requestSave(of id: ActivityID, now: MonotonicInstant) -> [Effect] {
+    package mutating func requestSave(
+        of id: ActivityID, now: MonotonicInstant, isForUser: Bool = false
+    ) -> [Effect] {
         guard var entry = entries[id], entry.needsSave, entry.saveRequested == nil else { return [] }
         entry.needsSave = false
         entry.saveRequested = now
         entries[id] = entry
-        return [.requestSave(id)]
+        return [.requestSave(id, isForUser: isForUser)]
     }
 
     /// Ends a pending save request without an answer. The last saved state remains in force, and

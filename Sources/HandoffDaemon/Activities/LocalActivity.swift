@@ -1,3 +1,4 @@
+import HandoffControl
 package import HandoffModel
 import HandoffProtocol
 import LoopIO
@@ -40,6 +41,8 @@ package struct LocalActivity: Sendable {
     let savesOnContinue: Bool
     /// Whether other devices may keep the activity while this one is offline.
     var keeping: KeepRule
+    /// The effect of a continuation on the activity.
+    let afterwards: Afterwards
     /// The number of changes of the content so far.
     var changes: UInt64 = 0
     /// The content of the owner's last update, without local paths.

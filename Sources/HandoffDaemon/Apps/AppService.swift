@@ -162,8 +162,10 @@ final class AppService {
     /// Requests a save from the owner of an activity if it has unsaved changes. Calls `completion`
     /// when the owner has answered, the request has timed out, or the activity has been resigned or
     /// has ended; immediately if no request is pending.
-    func save(_ id: ActivityID, completion: @escaping () -> Void) {
-        apply(store.requestSave(of: id, now: loop.now))
+    ///
+    /// - Parameter isForUser: whether another device waits for the state.
+    func save(_ id: ActivityID, isForUser: Bool, completion: @escaping () -> Void) {
+        apply(store.requestSave(of: id, now: loop.now, isForUser: isForUser))
         guard store.activity(id)?.saveRequested != nil else { return completion() }
         saves.begin(id, completion: completion)
     }
@@ -172,7 +174,7 @@ final class AppService {
     /// must not be read while none continues it.
     func saveForKeeping(_ id: ActivityID, completion: @escaping () -> Void) {
         guard store.activity(id)?.savesOnContinue == false else { return completion() }
-        save(id, completion: completion)
+        save(id, isForUser: false, completion: completion)
     }
 
     /// Notifies the owner of an offer that a device continued it.
@@ -182,6 +184,22 @@ final class AppService {
     func wasContinued(_ offer: ActivityID, by origin: Origin, at time: UInt64? = nil) {
         guard let activity = store.offered(offer) else { return }
         registry.session(activity.session)?.send(.continued(activity.id, by: origin, at: time.map { Double($0) }))
+        end(activity, afterwards: activity.afterwards)
+    }
+
+    /// Ends an activity that was continued, or its offer, as its app has declared.
+    private func end(_ activity: LocalActivity, afterwards: Afterwards) {
+        let effects: [ActivityStore.Effect]?
+        switch afterwards {
+        case .stay: return
+        // Without a notification: the app has declared it. The other device opens streams later.
+        case .close where !activity.content.supportsStreams:
+            effects = try? store.invalidate(activity.id, session: activity.session)
+        case .close, .pause: effects = try? store.resign(activity.id, session: activity.session)
+        }
+        core?.keeping.withdraw(activity.id)
+        apply(effects ?? [])
+        saves.end(activity.id)
     }
 
     /// Notifies the owner of an activity that was sent to a device that the user of that device
@@ -316,7 +334,7 @@ final class AppService {
                 content, id: id, session: session.id, group: session.group, origin: session.origin,
                 needsSave: needsSave, answersSaves: session.answersSaves,
                 savesOnContinue: description.savesOnContinue ?? false, keeping: KeepRule(description.keep),
-                recipient: recipient, bytes: bytes))
+                afterwards: description.afterwards ?? .stay, recipient: recipient, bytes: bytes))
         return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
     }
 
@@ -430,9 +448,9 @@ final class AppService {
     private func apply(_ effects: [ActivityStore.Effect]) {
         for effect in effects {
             switch effect {
-            case .requestSave(let id):
+            case .requestSave(let id, let isForUser):
                 guard let activity = store.activity(id) else { continue }
-                registry.session(activity.session)?.send(.save(id))
+                registry.session(activity.session)?.send(.save(id, isForUser: isForUser))
                 saves.begin(id)
             case .offersChanged:
                 core?.ownOffersChanged()

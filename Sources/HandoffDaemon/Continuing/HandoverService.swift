@@ -171,7 +171,7 @@ final class HandoverService {
             .failure(.rejected(device: name, cause: "the activity was requested again")))
         lastRequest += 1
         waiting[receiver] = (lastRequest, respond)
-        apps.save(activity.id) { [self, number = lastRequest] in
+        apps.save(activity.id, isForUser: true) { [self, number = lastRequest] in
             guard waiting[receiver]?.number == number else { return }
             waiting[receiver] = nil
             respond(payload(of: offer, for: device, versions))

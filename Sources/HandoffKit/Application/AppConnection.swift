@@ -261,7 +261,7 @@ final class AppConnection: @unchecked Sendable {
 
     private func handle(_ event: AppEvent) {
         switch event {
-        case .save(let id):
+        case .save(let id, _):
             guard let activity = application?.activity(of: id) else { return }
             let needsSave = activity.needsSave
             application?.step { $0.saveRequested(activity.key, needsSave: needsSave) }
