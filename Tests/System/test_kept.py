@@ -6,6 +6,7 @@ Daemons on this machine's loopback interface, with a simulated systemd-logind (`
 simulated sleep (SIGSTOP).
 """
 
+import contextlib
 import json
 import os
 import select
@@ -14,7 +15,7 @@ import subprocess
 import sys
 
 from browsers import until
-from harness import BIN, ROOT, expect, test
+from harness import BIN, ROOT, content, expect, test
 from logind import Logind
 
 sys.path.insert(0, os.path.join(ROOT, "Integrations", "python"))
@@ -228,7 +229,7 @@ def afterwards(stage):
         draft.become_current()
         wait("save")
         expect(not events[-1].get("forUser"), f"{events}")
-        offer = until("the offer", lambda: second.ctl("list").line)
+        offer = until("the offer", lambda: second.ctl("list").lines)[0]
         events.clear()
         draft.update(needsSave=True)
         with subprocess.Popen([*ctl(second), "continue", offer["id"], "--print"], stdout=subprocess.PIPE) as taking:
@@ -243,6 +244,67 @@ def afterwards(stage):
             until("its end", lambda: not second.ctl("list").lines)
         events.clear()
     app.close()
+
+
+@test("an item that was sent to a device that is off is delivered by a third one, which cannot read it")
+def sent(stage):
+    logind, origin, server, taker = devices(stage, "origin", "server", "taker")
+    watch = server.follow("watch")
+    watch.wait("ready")
+    until("the taker", lambda: next(each for each in server.ctl("devices").lines if each["name"] == "taker")["online"])
+    expect(taker.stop() == 0, "the taker did not exit")
+    secret = "for the taker only: " + os.urandom(16).hex()
+    with open(os.path.join(stage.folder, "letter.txt"), "w") as file:
+        file.write(secret)
+    large = os.path.join(stage.folder, "large.bin")
+    with open(large, "wb") as file:
+        file.write(os.urandom(300_000))
+    sending = origin.follow("send", "taker", file.name.replace("large.bin", "letter.txt"), large, "--text", secret, "--keep")
+    for _ in range(3):
+        sending.wait("published")
+    until("the copies", lambda: bytes_kept(server) > 0)
+    expect(secret.encode() not in memory(server), "a keeper can read the item")
+    sleep(logind, origin)
+    taker.start()
+    offers = until("the items", lambda: found if len(found := kept(taker)) == 2 else None)
+    expect({each["type"] for each in offers.values()} == {"dev.handoff1.content", "dev.handoff1.text"}, f"{offers}")
+    expect(all(each["sent"] and not each["streams"] for each in offers.values()), f"{offers}")
+    expect(not kept(server, "--recent"), "a keeper lists an item of others")
+    saved = os.path.join(stage.folder, "saved")
+    os.mkdir(saved)
+    for each in offers.values():
+        if each["type"] == "dev.handoff1.text":
+            expect(taker.ctl("continue", each["id"], "--print").line["userInfo"]["text"] == secret, "another text")
+        else:
+            taker.ctl("continue", each["id"], "--output", saved)
+    with open(os.path.join(saved, "letter.txt")) as file:
+        expect(file.read() == secret, "another file")
+    expect(not kept(taker), "an accepted item is still offered")
+    wake(logind, origin)
+    # The large one waited for its device.
+    offer = until("the large item", lambda: taker.ctl("list").lines)[0]
+    taker.ctl("continue", offer["id"], "--output", saved)
+    expect(sending.process.wait(20) == 0 and content(os.path.join(saved, "large.bin")) == content(large), "it was not sent")
+
+
+def memory(daemon):
+    """The memory of a daemon."""
+    found = []
+    with open(f"/proc/{daemon.process.pid}/maps") as maps, open(f"/proc/{daemon.process.pid}/mem", "rb", 0) as memory:
+        for line in maps:
+            span, access = line.split()[:2]
+            if access.startswith("rw"):
+                begin, end = (int(each, 16) for each in span.split("-"))
+                memory.seek(begin)
+                with contextlib.suppress(OSError):
+                    found.append(memory.read(end - begin))
+    return b"".join(found)
+
+
+def bytes_kept(daemon):
+    """The size of the memory that the daemon has locked for copies, in KiB."""
+    with open(f"/proc/{daemon.process.pid}/smaps") as maps:
+        return sum(int(line.split()[1]) for line in maps if line.startswith("Locked:"))
 
 
 if __name__ == "__main__":

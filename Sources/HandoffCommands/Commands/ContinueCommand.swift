@@ -336,7 +336,7 @@ extension ContinueRequest {
     /// - Throws: `CommandFailure` if offers match but none has a stream.
     func choosingStream(among offers: [OfferedActivity]) throws(CommandFailure) -> ContinueRequest {
         let fitting = offers.filter(fits)
-        guard let offer = fitting.first(where: \.streams) else {
+        guard let offer = fitting.first(where: { $0.streams || KeptItem.isIn($0) }) else {
             guard let offer = fitting.first else { return self }
             throw .noStreams(device: VisibleText.escape(offer.deviceName))
         }

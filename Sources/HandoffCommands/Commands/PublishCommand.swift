@@ -167,6 +167,11 @@ struct PublishRequest {
         } else if stream != nil {
             description.supportsContinuationStreams = true
         }
+        if keep == true, recipient != nil, let stream, stream.payloadText == nil {
+            // Without its content, a copy is of no use.
+            description.keptUserInfo = stream.keptUserInfo
+            if description.keptUserInfo == nil { description.keep = false }
+        }
         if document != nil { description.supportsContinuationStreams = true }
         description.needsSave = true
         description.expirationDate = expirationDate ?? ActivityDescription.neverExpires

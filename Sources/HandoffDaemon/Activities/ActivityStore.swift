@@ -1,4 +1,5 @@
 package import HandoffControl
+package import HandoffJSON
 package import HandoffModel
 package import HandoffProtocol
 import LoopIO
@@ -131,20 +132,21 @@ package struct ActivityStore: Sendable {
     @discardableResult package mutating func publish(
         _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup,
         origin: PayloadOrigin = PayloadOrigin(), needsSave: Bool, answersSaves: Bool, savesOnContinue: Bool = false,
-        keeping: KeepRule = .whileOffered, afterwards: Afterwards = .stay, recipient: DeviceID? = nil, bytes: Int = 0
+        keeping: KeepRule = .whileOffered, afterwards: Afterwards = .stay, keptUserInfo: JSONObject? = nil,
+        recipient: DeviceID? = nil, bytes: Int = 0, keptBytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)
         let ofApp = entries.values.count { $0.group == group && $0.id != leaving?.id }
         guard ofApp < Self.maxPerApp else { throw .tooManyOfApp }
         guard others < Self.maximum else { throw .tooManyOfAll }
-        try checkRoom(for: bytes - (leaving?.bytes ?? 0), of: group)
+        try checkRoom(for: bytes + keptBytes - (leaving.map { $0.bytes + $0.keptBytes } ?? 0), of: group)
         if let leaving { remove(leaving.id) }
         uses += 1
         entries[id] = LocalActivity(
             id: id, session: session, group: group, origin: origin, recipient: recipient, bytes: bytes,
             answersSaves: answersSaves, savesOnContinue: savesOnContinue, keeping: keeping, afterwards: afterwards,
-            content: content,
+            keptUserInfo: keptUserInfo, keptBytes: keptBytes, content: content,
             needsSave: needsSave && answersSaves, lastUse: uses)
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }
@@ -331,8 +333,8 @@ package struct ActivityStore: Sendable {
     private func checkRoom(for bytes: Int, of group: ClientGroup) throws(Refusal) {
         var (all, apps) = (bytes, bytes)
         for entry in entries.values {
-            all += entry.bytes
-            if entry.group == group { apps += entry.bytes }
+            all += entry.bytes + entry.keptBytes
+            if entry.group == group { apps += entry.bytes + entry.keptBytes }
         }
         guard apps <= Self.maxBytesPerApp else { throw .tooMuchOfApp }
         guard all <= Self.maxBytes else { throw .tooMuchOfAll }

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffJSON
 package import HandoffModel
 import HandoffProtocol
 import LoopIO
@@ -43,6 +44,10 @@ package struct LocalActivity: Sendable {
     var keeping: KeepRule
     /// The effect of a continuation on the activity.
     let afterwards: Afterwards
+    /// The `userInfo` of copies, which have no streams; nil for that of the content.
+    let keptUserInfo: JSONObject?
+    /// The size of the encoded payload of copies with that, in bytes.
+    let keptBytes: Int
     /// The number of changes of the content so far.
     var changes: UInt64 = 0
     /// The content of the owner's last update, without local paths.

@@ -328,14 +328,26 @@ final class AppService {
         let content = try description.content(sessionTeam: session.team).withoutLocalPaths
         let recipient = try description.to.map { try self.recipient($0, in: session) }
         let bytes = try content.validate(origin: session.origin, maxPayload: Limits.payloadMaximum)
+        let keptBytes = try Self.check(description.keptUserInfo, content, session.origin)
         let id = Self.newActivityID()
         apply(
             try store.publish(
                 content, id: id, session: session.id, group: session.group, origin: session.origin,
                 needsSave: needsSave, answersSaves: session.answersSaves,
                 savesOnContinue: description.savesOnContinue ?? false, keeping: KeepRule(description.keep),
-                afterwards: description.afterwards ?? .stay, recipient: recipient, bytes: bytes))
+                afterwards: description.afterwards ?? .stay, keptUserInfo: description.keptUserInfo,
+                recipient: recipient, bytes: bytes, keptBytes: keptBytes))
         return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
+    }
+
+    /// Checks the state of copies. Returns its size in bytes; 0 if there is none.
+    private static func check(
+        _ keptUserInfo: JSONObject?, _ content: ActivityContent, _ origin: PayloadOrigin
+    ) throws(ActivityError) -> Int {
+        guard let keptUserInfo else { return 0 }
+        var kept = content
+        kept.userInfo = keptUserInfo
+        return try kept.validate(origin: origin, maxPayload: Limits.payloadMaximum)
     }
 
     /// The device that an activity is sent to. Never nil, because nil would offer it to all.
@@ -380,6 +392,8 @@ final class AppService {
         let effects = try store.becomeCurrent(id, session: session.id, offer: offer, now: loop.now)
         call.reply([:])
         apply(effects)
+        // An item that was sent waits for its recipient on the other devices, too.
+        if let activity = store.activity(id), activity.recipient != nil { core?.keeping.keepNow([activity]) }
     }
 
     private func resign(_ call: ControlCall) throws {

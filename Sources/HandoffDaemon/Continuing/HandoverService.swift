@@ -117,7 +117,8 @@ final class HandoverService {
     ///
     /// - Parameter time: in seconds since 1970 by the clock of that device.
     func wasContinued(_ offer: ActivityID, by device: DeviceID, at time: UInt64) {
-        guard let activity = apps.store.offered(offer) else { return }
+        guard let activity = apps.store.offered(offer), activity.recipient == nil || activity.recipient == device
+        else { return }
         // It has the payload, and may request streams.
         handovers[offer, default: Handover(activity: activity.id)].devices.insert(device)
         handovers[offer]?.last = (device, Double(time))

@@ -163,7 +163,8 @@ final class DaemonCore {
 
     /// The activities that other devices keep for this one, and this one for them.
     private(set) lazy var keeping: KeepingService = KeepingService(
-        loop: loop, log: log.named("kept"), key: stored.identity, accountStore: accountStore, peers: peers, apps: apps,
+        loop: loop, worker: worker, log: log.named("kept"), stored: stored, accountStore: accountStore, peers: peers,
+        apps: apps,
         switches: switches, history: history, wallClock: wallClock, core: self)
 
     /// The installed apps, and their start.

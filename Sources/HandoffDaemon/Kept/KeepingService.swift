@@ -30,6 +30,10 @@ final class KeepingService {
     private let history: History
     private let accountStore: AccountStore
     private let wallClock: any WallClock
+    private let folder: StateFolder
+    private let worker: Worker
+    /// The receipts of this device that their origins have not confirmed.
+    private var unconfirmed: Set<KeptReceipt>
     private unowned let core: DaemonCore
     private var machine = KeepingMachine()
     private var timer: LoopTimer?
@@ -39,14 +43,20 @@ final class KeepingService {
     private var hasListed = false
     /// The receipts of this device's activities that their apps were notified of.
     private var noted: Set<KeptReceipt> = []
+    /// The opened activities that were sent to this device.
+    private var items: [ActivityID: Item] = [:]
 
     init(
-        loop: EventLoop, log: Logger, key: SigningKey, accountStore: AccountStore, peers: Peers, apps: AppService,
+        loop: EventLoop, worker: Worker, log: Logger, stored: StoredState, accountStore: AccountStore, peers: Peers,
+        apps: AppService,
         switches: SwitchController, history: History, wallClock: any WallClock, core: DaemonCore
     ) {
         self.loop = loop
         self.log = log
-        self.key = key
+        self.worker = worker
+        folder = stored.folder
+        key = stored.identity
+        unconfirmed = Set(stored.receipts.receipts)
         own = accountStore.deviceID
         self.accountStore = accountStore
         self.peers = peers
@@ -65,6 +75,10 @@ final class KeepingService {
             withdrawAll { [peers] in peers.kept.isOn = false }
         } else {
             peers.kept.isOn = true
+            // Of an earlier start. Those that are too old, or of another account, are dropped.
+            let oldest = wallClock.unixSeconds - min(wallClock.unixSeconds, KeptLimits.lifetime)
+            unconfirmed = unconfirmed.filter { $0.time >= oldest && accountStore.snapshot.live.contains($0.origin) }
+            peers.kept.push(unconfirmed.map { .receipt($0) })
             review()
         }
         log.info("Activities are \(isOn ? "" : "no longer ")kept")
@@ -148,8 +162,8 @@ final class KeepingService {
             guard waiting == 0, !isDone else { return }
             _ = machine.review(self.candidates(), now: loop.now)
             let new = copies(of: machine.pending)
-            guard !new.isEmpty else { return finish(nil) }
-            push(new) { finish($0) }
+            guard !new.isEmpty || !unconfirmed.isEmpty else { return finish(nil) }
+            push(new, again: unconfirmed.map { .receipt($0) }) { finish($0) }
         }
         for candidate in candidates { apps.saveForKeeping(candidate.handle, completion: saved) }
         saved()
@@ -167,13 +181,14 @@ final class KeepingService {
     private func candidates() -> [KeepingMachine.Candidate] {
         guard accountStore.snapshot.isCurrent, switches.allows(.advertise) else { return [] }
         return apps.offers().compactMap { offer in
-            guard offer.recipient == nil, let activity = apps.offered(offer.activity.id),
-                activity.keeping != .never, activity.content.type != .clipboard,
+            guard let activity = apps.offered(offer.activity.id),
+                activity.keeping == .afterEnd || activity.keeping == .whileOffered && offer.recipient == nil,
+                activity.content.type != .clipboard,
                 switches.policy.forbids(activity.content.type) == nil
             else { return nil }
             return KeepingMachine.Candidate(
                 offer: offer.activity.id, handle: activity.id, changes: activity.changes,
-                staysAfterEnd: activity.keeping == .afterEnd)
+                staysAfterEnd: activity.keeping == .afterEnd && offer.recipient == nil)
         }
     }
 
@@ -189,7 +204,7 @@ final class KeepingService {
     }
 
     private func copy(of activity: LocalActivity, _ offer: ActivityID) -> KeptCopy? {
-        let payload = JSON.object(activity.content.encodedPayload(origin: activity.origin)).encoded()
+        guard let payload = payload(of: activity, offer) else { return nil }
         let stamp = nextStamp()
         var lifetime = KeptLimits.lifetime
         if let expiration = activity.content.expiration {
@@ -206,9 +221,32 @@ final class KeepingService {
         }
     }
 
+    /// Returns the payload of a copy, sealed if the activity is sent to one device; nil if it cannot be
+    /// sealed.
+    private func payload(of activity: LocalActivity, _ offer: ActivityID) -> [UInt8]? {
+        var content = activity.content
+        if let userInfo = activity.keptUserInfo {
+            content.userInfo = userInfo
+            content.supportsStreams = false
+        }
+        let payload = JSON.object(content.encodedPayload(origin: activity.origin)).encoded()
+        guard let recipient = activity.recipient else { return payload }
+        guard let sealed = try? seal(with: recipient, sender: own)?.seal(payload, offer) else { return nil }
+        let outer: JSONObject = [
+            "to": .string(recipient.hex), "sealed": .object(["$data": .string(Base64.encode(sealed))]),
+        ]
+        return JSON.object(ActivityContent(type: .sealed, userInfo: outer).encodedPayload()).encoded()
+    }
+
+    private func seal(with other: DeviceID, sender: DeviceID) throws -> KeptSeal? {
+        let snapshot = accountStore.snapshot
+        guard let accountID = snapshot.accountID, let otherKey = snapshot.peerKey(other) else { return nil }
+        return KeptSeal(try PairwiseKeys(device: key, device: otherKey, accountID: accountID), sender: sender)
+    }
+
     /// Sends new copies, and the list of all.
     private func push(
-        _ copies: [KeptRecord], firstGeneration: UInt64 = 1,
+        _ copies: [KeptRecord], firstGeneration: UInt64 = 1, again: [KeptRecord] = [],
         completion: @escaping (KeptSync.Outcome) -> Void = { _ in }
     ) {
         let stamp = nextStamp()
@@ -223,7 +261,10 @@ final class KeepingService {
         }
         hasListed = true
         // The list makes room for the copies.
-        peers.kept.push((list.map { [.list($0)] } ?? []) + copies, completion: completion)
+        peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
+            for case .receipt(let receipt) in again { self?.note(outcome, of: receipt) }
+            completion(outcome)
+        }
     }
 
     private func nextStamp() -> KeptStamp {
@@ -238,6 +279,11 @@ final class KeepingService {
         let offer: Offer
         let kept: KeptStore.Kept
         let state: ControlKept
+        /// The payload that was sealed for this device; nil if the copy is not sealed.
+        var opened: LockedBytes?
+
+        /// The payload, in ordinary memory.
+        var payload: [UInt8] { opened?.bytes ?? kept.payload }
     }
 
     /// The kept activities of other devices, most recently saved first.
@@ -247,17 +293,53 @@ final class KeepingService {
         guard peers.kept.isOn else { return [] }
         return peers.kept.store.activities.compactMap { kept in
             guard isRecent || kept.origin != own, let state = state(of: kept, isRecent: isRecent) else { return nil }
-            let offer = Offer(of: kept.origin, keeping: kept.summary, saved: kept.saved)
-            return KeptOffer(offer: offer, kept: kept, state: state)
+            guard kept.summary.type == .sealed else {
+                let offer = Offer(of: kept.origin, keeping: kept.summary, saved: kept.saved)
+                return KeptOffer(offer: offer, kept: kept, state: state)
+            }
+            guard let item = item(in: kept) else { return nil }
+            let offer = Offer(of: kept.origin, keeping: item.summary, saved: kept.saved)
+            return KeptOffer(offer: offer, kept: kept, state: state, opened: item.payload)
         }
+    }
+
+    /// An activity that was sent to this device, and kept by another one.
+    private struct Item {
+        let stamp: KeptStamp
+        let summary: ActivitySummary
+        let payload: LockedBytes
+    }
+
+    /// Returns the activity in a sealed copy; nil if it is for another device, or was accepted here.
+    private func item(in kept: KeptStore.Kept) -> Item? {
+        let id = kept.summary.id
+        let isAccepted = peers.kept.store.allReceipts.contains {
+            $0.device == own && $0.origin == kept.origin && $0.activity == id
+        }
+        guard !isAccepted else { return nil }
+        if let item = items[id], item.stamp == kept.stamp { return item }
+        guard case .success(let outer) = Payload.decode(kept.payload, from: ""),
+            outer.content.userInfo["to"]?.string == own.hex,
+            let sealed = outer.content.userInfo["sealed"]?.object?["$data"]?.string.flatMap(Base64.decode),
+            let opened = try? seal(with: kept.origin, sender: kept.origin)?.open(sealed, id),
+            case .success(let payload) = Payload.decode(opened, from: ""), let bytes = LockedBytes(opened)
+        else { return nil }
+        let content = payload.content
+        let summary = ActivitySummary(
+            id: id, type: content.type, title: content.title, team: content.team,
+            supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil, age: kept.summary.age,
+            isSent: true)
+        items = items.filter { entry in peers.kept.store.activities.contains { $0.summary.id == entry.key } }
+        items[id] = Item(stamp: kept.stamp, summary: summary, payload: bytes)
+        return items[id]
     }
 
     /// Returns the copy of an offer whose device does not answer, although it was online; nil if there
     /// is none.
     func copy(of offer: Offer) -> KeptOffer? {
-        guard peers.kept.isOn, let kept = peers.kept.store.activity(offer.activity.id, of: offer.device) else {
-            return nil
-        }
+        guard peers.kept.isOn, let kept = peers.kept.store.activity(offer.activity.id, of: offer.device),
+            kept.summary.type != .sealed
+        else { return nil }
         let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
         return KeptOffer(offer: offer, kept: kept, state: ControlKept(.offline, since: nil, asOf: asOf))
     }
@@ -292,9 +374,27 @@ final class KeepingService {
         do {
             let receipt = try KeptReceipt(
                 device: own, origin: kept.origin, activity: kept.summary.id, time: wallClock.unixSeconds, key: key)
-            peers.kept.push([.receipt(receipt)])
+            unconfirmed.insert(receipt)
+            storeReceipts()
+            peers.kept.push([.receipt(receipt)]) { [weak self] in self?.note($0, of: receipt) }
         } catch {
             log.fault("Cannot sign a receipt", ["error": "\(error)"])
+        }
+    }
+
+    /// Forgets a receipt that its origin has confirmed. Until then it is stored, since this device may
+    /// end before another one has it.
+    private func note(_ outcome: KeptSync.Outcome, of receipt: KeptReceipt) {
+        guard outcome.confirmed.contains(receipt.origin), unconfirmed.remove(receipt) != nil else { return }
+        storeReceipts()
+    }
+
+    private func storeReceipts() {
+        // The newest ones, as many as other devices keep.
+        let receipts = unconfirmed.sorted { $0.time > $1.time }.prefix(KeptLimits.maxReceipts)
+        worker.run({ [folder] in try folder.store(receipts: ReceiptsFile(receipts: Array(receipts))) }, on: loop) {
+            [log] result in
+            if case .failure(let error) = result { log.error("Cannot store the receipts", ["error": "\(error)"]) }
         }
     }
 

@@ -95,10 +95,14 @@ package final class KeptSync {
 
     /// Stores records of this device, and sends them to all online members that keep activities.
     ///
-    /// - Parameter completion: called once, when each member has answered or failed to.
-    package func push(_ new: [KeptRecord], completion: @escaping (Outcome) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - again: records that were stored before, and are sent again.
+    ///   - completion: called once, when each member has answered or failed to.
+    package func push(
+        _ new: [KeptRecord], again: [KeptRecord] = [], completion: @escaping (Outcome) -> Void = { _ in }
+    ) {
         guard isOn else { return completion(Outcome()) }
-        var sent: [SentKeptRecord] = []
+        var sent = again.map { SentKeptRecord($0, left: $0.lifetime) }
         for record in new where merge(SentKeptRecord(record, left: record.lifetime)) == .stored {
             sent.append(SentKeptRecord(record, left: record.lifetime))
         }
