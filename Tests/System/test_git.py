@@ -2,6 +2,8 @@
 """Uncommitted work of a Git checkout that continues on another device: between two daemons with homes at different paths, and
 in all states of both checkouts over a socket pair."""
 
+import ctypes
+import errno
 import glob
 import json
 import os
@@ -10,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -594,6 +597,87 @@ def killed(stage):
         carried(source, target)
         expect(not [name for name in target.files() if b".handoff" in name], f"{sorted(target.files())}")
     print(f"    {kills}")
+
+
+def killed_at(number, names):
+    """Kills this process at a line of the functions with these names, counted in the order of execution."""
+    left = number
+
+    def line(frame, event, _):
+        nonlocal left
+        left -= event in ("line", "return")
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return line
+
+    def called(frame, event, _):
+        code = frame.f_code
+        return line if code.co_name in names and code.co_filename.startswith(os.path.dirname(PROGRAM)) else None
+
+    sys.settrace(called)
+
+
+@test("a program that is killed at each line that replaces the index can complete the continuation", limit=600)
+def killed_at_lines(stage):
+    source, target = pair(stage)
+    source.write("a", b"work\n")
+    source.git("add", "a")
+    source.write("new", b"new\n")
+    source.git("add", "new")
+    source.write("dir/y", b"work\n")
+    source.commit()
+    source.write("a", b"more\n")
+    names = {"_take_lock", "_drop_lock", "_replace_index"}
+    names |= {"_move_head", "_new_index", "_drop_copy", "write", "_put", "_remove"} if FULL_SAMPLES else set()
+
+    def is_killed(number, names, act):
+        child = os.fork()
+        if child == 0:
+            try:
+                killed_at(number, names)
+                act()
+            finally:
+                os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        expect(code in (0, -signal.SIGKILL), f"exit code {code}")
+        return code != 0
+
+    expect(is_killed(1, {"_take_lock"}, Transfer(program, source, target).run), "the continuation was not interrupted")
+    number, place = 0, target.place + "-copy"
+    while True:
+        number += 1
+        subprocess.run(["cp", "-a", target.place, place], check=True)
+        with environment(target.environment):
+            if not is_killed(number, names, lambda: program.apply.resume(program.Repository(place))):
+                break
+            report = program.apply.resume(program.Repository(place))
+        expect(report and not report["different"], f"line {number}: {report}")
+        expect(not [each for each in os.listdir(os.path.join(place, ".git")) if each.endswith((".lock", ".handoff"))],
+               f"line {number}: locks remain")
+        expect(Checkout(place, target.environment).index() == source.index(), f"line {number}: another index")
+        shutil.rmtree(place)
+    expect(number > 12, f"only {number} lines")
+
+
+@test("files are created on a file system that cannot rename without replacing, such as NFS")
+def no_exclusive_rename(stage):
+    libc = program.apply.rename_new.__globals__["LIBC"]
+    renameat2, calls = libc.renameat2, []
+
+    def refuse(*words):
+        calls.append(words)
+        ctypes.set_errno(errno.EINVAL)
+        return -1
+
+    source, target = pair(stage)
+    source.write("new", b"new\n")
+    os.symlink("new", source.path("newlink"))
+    libc.renameat2 = refuse
+    try:
+        carried(source, target, untracked=True)
+    finally:
+        libc.renameat2 = renameat2
+    expect(len(calls) == 3 and not [each for each in os.listdir(target.place) if each.startswith(".handoff")], f"{calls}")
 
 
 @test("if the sending program is killed, nothing changes, and the work continues later", limit=600)

@@ -16,7 +16,7 @@ from .capture import BASES, MARK, Capture, bases, load
 from .placing import Condition, branch_for
 from .receive import expire, reference
 from .repository import GITLINK, LINK, PROGRAM, Failure, Files, blob, contents, listed, mode_of, pointers, shown
-from .writing import Writer, part_name
+from .writing import Writer, part_name, rename_new
 
 
 def apply(repository, new, branch, is_fresh=False, source=""):
@@ -136,15 +136,19 @@ class Application:
                 if file.read() == self._token:
                     os.unlink(self._lock)
         except (FileNotFoundError, UnicodeDecodeError):
-            pass  # A new index has its name, or another command holds it.
+            pass  # Another command holds it.
 
     def _take_lock(self):
         """Acquires Git's lock of the index, so that no other Git command changes it during the continuation."""
         self._drop_lock()  # That of a continuation that was killed.
+        part = self.repository.path("handoff-lock.new")
+        with open(part, "w") as file:
+            file.write(self._token)
         try:
-            with open(self._lock, "x") as file:
-                file.write(self._token)
+            # A lock that exists has its content, so it is recognised after an interruption.
+            rename_new(os.fsencode(part), os.fsencode(self._lock))
         except FileExistsError:
+            os.unlink(part)
             raise Failure(f"{shown(self._lock)} exists: another Git command is running. If one was killed, delete it") from None
 
     def _difference(self, tree):
@@ -283,8 +287,8 @@ class Application:
     def _replace_index(self, copy):
         repository = self.repository
         repository.git("update-index", "-q", "--refresh", check=False, GIT_INDEX_FILE=copy)
-        os.rename(copy, self._lock)
-        os.rename(self._lock, repository.path("index"))
+        os.rename(copy, repository.path("index"))
+        self._drop_lock()
 
     def _move_head(self):
         repository, head, branch = self.repository, self.new.head, self.mark["branch"]

@@ -1,5 +1,6 @@
 """Writes the files of a state. Does not follow links, and does not replace files that were changed after they were checked."""
 import ctypes
+import errno
 import os
 import shutil
 import stat
@@ -9,12 +10,23 @@ from .receive import reference
 from .repository import CHUNK, GITLINK, LINK, PROGRAM, Failure, environment, shown
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-NO_REPLACE = 1
+NO_REPLACE, CURRENT_FOLDER = 1, -100
 
 
 def part_name(state):
     """Returns the name of an incomplete file. The name stays the same after an interruption."""
     return f".handoff-{state.commit[:16]}".encode()
+
+
+def rename_new(part, name, folder=CURRENT_FOLDER):
+    """Renames a file or link to a new name. Raises FileExistsError if the name exists."""
+    if LIBC.renameat2(folder, part, folder, name, NO_REPLACE):
+        number = ctypes.get_errno()
+        if number != errno.EINVAL:
+            raise OSError(number, os.strerror(number))
+        # NFS and some file systems in user space cannot do this with one call.
+        os.link(part, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        os.unlink(part, dir_fd=folder)
 
 
 class Writer:
@@ -92,11 +104,12 @@ class Writer:
         blobs.stdout.read(1)
         if status:
             os.rename(self._part, name, src_dir_fd=folder, dst_dir_fd=folder)
-        elif LIBC.renameat2(folder, self._part, folder, name, NO_REPLACE):
-            number = ctypes.get_errno()
+            return
+        try:
+            rename_new(self._part, name, folder)
+        except OSError as error:
             os.unlink(self._part, dir_fd=folder)
-            raise Failure(f"{shown(path)} cannot be created: {os.strerror(number)}; the work is kept in "
-                          + self._kept)
+            raise Failure(f"{shown(path)} cannot be created: {error.strerror}; the work is kept in {self._kept}") from None
 
     def _content(self, path, name, length, source, file):
         """Writes a blob, or the LFS object to which it refers if the other device had that object in its working tree."""
