@@ -22,6 +22,7 @@ from browsers import until
 from checkouts import PROGRAM, Checkout, Pair, Template, Transfer, carried, environment, pair, program, refused
 from documents import configure
 from harness import BIN, FULL_SAMPLES, ROOT, Failure, Follower, Skip, expect, main, run, test
+from terminal import Screen
 
 # ---- Between two daemons -------------------------------------------------------------------------------------------------
 
@@ -212,7 +213,7 @@ def cloned(stage):
     expect(laptop.program("continue", code=3)[-1]["error"] == "DaemonNotReachable", "continued")
 
 
-@test("an offer that is chosen on the desktop continues in a terminal")
+@test("an offer that is chosen on the desktop continues in a new terminal, and with handoffctl continue in its terminal")
 def on_the_desktop(stage):
     desk, laptop = two(stage)
     record, programs = os.path.join(stage.folder, "record"), os.path.join(stage.folder, "programs")
@@ -223,7 +224,10 @@ def on_the_desktop(stage):
     laptop.daemon.extra = {name: laptop.environment[name] for name in ("HOME", "XDG_CONFIG_HOME")}
     laptop.daemon.extra |= {"PATH": f"{programs}:{laptop.environment['PATH']}", "DISPLAY": ":0"}
     with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.git.json")) as file:
-        manifest = {**json.load(file), "exec": [PROGRAM, "open"]}
+        manifest = {**json.load(file), "exec": [PROGRAM, "open"], "terminal": [os.path.join(programs, "here"), "continue"]}
+    with open(os.path.join(programs, "here"), "w") as file:
+        file.write(f"#!/bin/sh\ngrep ^SigBlk /proc/self/status\nexec {PROGRAM} \"$@\"\n")
+    os.chmod(file.name, 0o755)
     folder = os.path.join(laptop.environment["XDG_CONFIG_HOME"], "handoff", "handlers.d")
     os.makedirs(folder)
     with open(os.path.join(folder, "dev.handoff1.git.json"), "w") as file:
@@ -239,6 +243,25 @@ def on_the_desktop(stage):
         expect(time.monotonic() < limit, "it does not continue")
         time.sleep(0.02)
     expect(laptop.checkout.read("a") == b"work\n", "other work")
+    # In the terminal of the command, after a choice there.
+    second = desk.publish("--untracked")
+    awaited(laptop, second.id)
+    desk.checkout.write("a", b"more work\n")
+    os.unlink(record)
+    command = [os.path.join(BIN, "handoffctl"), "--socket", laptop.daemon.socket, "continue"]
+    environment = {name: value for name, value in laptop.environment.items() if name != "HANDOFF_SOCKET"}
+    screen = Screen(stage, command, environment)
+    screen.sees("letters: main")
+    screen.type("\r")
+    screen.sees(r"SigBlk:\t0+\r")
+    screen.sees(r"Continue\? \[Y/n\] ")
+    screen.type("y\n")
+    screen.sees("continued in ")
+    expect(screen.ends() == 0 and laptop.checkout.read("a") == b"more work\n", f"{screen.raw}")
+    screen = Screen(stage, [*command, "--timeout", "20", second.id], environment)
+    screen.sees("opened in Git")
+    expect(screen.ends() == 0, f"{screen.raw}")
+    until("the new terminal", lambda: os.path.exists(record))
 
 
 # ---- Branches and heads --------------------------------------------------------------------------------------------------

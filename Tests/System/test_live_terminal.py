@@ -602,7 +602,7 @@ def directories(stage):
     os.chmod(file.name, 0o755)
     with open(os.path.join(ROOT, "packaging", "handlers", f"{TYPE}.json")) as file:
         manifest = json.load(file)
-    manifest["exec"][0] = os.path.join(folder, "handoff-terminal")
+    manifest["exec"][0] = manifest["terminal"][0] = os.path.join(folder, "handoff-terminal")
     os.makedirs(os.path.join(taker.folder, "config", "handoff", "handlers.d"))
     with open(os.path.join(taker.folder, "config", "handoff", "handlers.d", f"{TYPE}.json"), "w") as file:
         json.dump(manifest, file)
@@ -625,6 +625,17 @@ def directories(stage):
         taker.ctl("continue", offer["id"])
         place = os.path.join(os.path.realpath(taker.folder), "code/here/letters/drafts")
         until(f"a terminal in {place}, not {shown()}", lambda: shown() != before and shown()[1] == place)
+        if number == 0:  # In the terminal of the command, which is one of that server.
+            command = [os.path.join(BIN, "handoffctl"), "--socket", taker.socket, "continue", offer["id"]]
+            screen.run("new-window", "-d", "-n", "here", "-t", "=screen:", *command)
+
+            def text():
+                return screen.run("capture-pane", "-p", "-J", "-t", "=screen:here")
+
+            until("a shell in the terminal", lambda: f"a shell in {place}; exit returns" in text())
+            screen.run("send-keys", "-t", "=screen:here", "pwd -P", "Enter")
+            until("its directory", lambda: f"\n{place}\n" in text())
+            screen.run("send-keys", "-t", "=screen:here", "exit", "Enter")
         # A directory that is in no checkout stays private.
         here.type("cd /tmp", "Enter")
         watch.wait("removed", id=offer["id"])

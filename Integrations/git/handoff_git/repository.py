@@ -8,6 +8,7 @@ import subprocess
 import zlib
 
 from handoff import visible
+from handoff_desk import Failure
 
 LINK, GITLINK, FILE, PROGRAM = "120000", "160000", "100644", "100755"
 CHUNK = 1 << 20
@@ -24,10 +25,6 @@ OPERATIONS = {
     "BISECT_LOG": "a bisection",
 }
 POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*oid sha256:([0-9a-f]{64})\nsize (\d+)\n\Z")
-
-
-class Failure(Exception):
-    """An error that ends the operation. The text is for display."""
 
 
 def shown(path):
