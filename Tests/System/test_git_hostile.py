@@ -53,7 +53,8 @@ class Attacker:
                                             for mode, name, id in rows))
 
     def commit(self, tree, *parents, message=b"x", time=0):
-        rows = [f"tree {tree}", *(f"parent {each}" for each in parents), "author a <a@b> 0 +0000", f"committer a <a@b> {time} +0000"]
+        rows = [f"tree {tree}", *(f"parent {each}" for each in parents)]
+        rows += ["author a <a@b> 0 +0000", f"committer a <a@b> {time} +0000"]
         return self.object("commit", "\n".join([*rows, ""]).encode() + b"\n" + message)
 
     def blob(self, data=b"evil\n"):
