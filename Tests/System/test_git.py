@@ -532,6 +532,57 @@ def untracked(stage):
         program.capture.MAX_UNTRACKED = limit
 
 
+@test("a working tree of a bare repository continues work, also in another one next to it")
+def of_bare(stage):
+    source, target = pair(stage)
+    bare, place = (Checkout(target.place + each, target.environment) for each in (".git", "-main"))
+    source.git("clone", "-q", "--bare", target.place, bare.place)
+    bare.git("remote", "set-url", "origin", checkouts.REMOTE)
+    bare.git("worktree", "add", "-q", place.place, "main")
+    source.write("a", b"work\n")
+    carried(source, place)
+    place.write("c", b"of this device\n")
+    source.write("b.txt", b"more\n")
+    report, _ = carried(source, place, kind="worktree")
+    expect(report["path"].startswith(place.place + "-main") and place.read("c") == b"of this device\n", f"{report}")
+
+
+@test("a folder that cannot be written, names that differ only in case, and a full disk lose nothing")
+def not_writable(stage):
+    source, target = pair(stage)
+    source.git("mv", "c", "C")
+    source.write("dir/x", b"work\n")
+    with open(target.path(".git/hEAD"), "w"):  # As on a file system that ignores the case.
+        refused(Transfer(program, source, target), "differ only in case")
+    os.unlink(target.path(".git/hEAD"))
+    access = os.access
+    os.access = lambda path, *words, **more: not path.endswith(b"/dir") and access(path, *words, **more)
+    try:
+        refused(Transfer(program, source, target), "/dir is not writable; nothing was changed")
+    finally:
+        os.access = access
+    writer = program.apply.Writer
+    content = writer._content
+
+    def full(self, path, *words):
+        if path == b"dir/x":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        content(self, path, *words)
+
+    writer._content = full
+    try:
+        Transfer(program, source, target).run()
+        raise Failure("it continued on a full disk")
+    except program.Failure as failure:
+        expect("dir/x cannot be written: No space left" in str(failure) and "handoff-git resume" in str(failure), f"{failure}")
+    finally:
+        writer._content = content
+    expect(not [name for name in os.listdir(target.path("dir")) if name.startswith(".handoff")], "a part remains")
+    with environment(target.environment):
+        report = program.apply.resume(program.Repository(target.place))
+    expect(not report["different"] and target.read("dir/x") == b"work\n", f"{report}")
+
+
 # ---- Random states and interruptions -------------------------------------------------------------------------------------
 
 

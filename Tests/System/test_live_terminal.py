@@ -338,11 +338,13 @@ def read_only(stage):
     host = Server(stage, origin, "work", "echo offered; exec /bin/sh")
     host.run("new-session", "-d", "-s", "secret", "echo not-offered; exec /bin/sh")
     host.run("set-option", "-g", "detach-on-destroy", "off")
+    host.run("set-option", "-t", "=work:", "status", "off")
     shared = Share(origin, "--read-only", "tmux:work", server=host)
     offered(taker, "work")
     shell = viewer(stage, taker)
     attach(shell)
     shell.sees("offered")
+    shell.sees("shown on taker")  # Although the session has no status line.
     # From a viewer that ignores the mode as well.
     stream = Stream(taker).hello()
     for frame in (b"touch typed\r", b"\x02s", b"\x02:kill-server\r"):
@@ -361,6 +363,7 @@ def read_only(stage):
     stream.close()
     shell.type("q")
     shell.sees("detached from work")
+    until("no status line", lambda: host.run("show-options", "-v", "-t", "=work:", "status") == "off")
     attach(shell)
     shell.sees("marker")
     stream = Stream(taker).hello()

@@ -194,6 +194,15 @@ class Application:
             raise Failure("objects of the files are missing here (a partial clone); nothing was changed")
         if sum(map(int, sizes)) > shutil.disk_usage(self.repository.top).free:
             raise Failure("the files are larger than the free space of the disk; nothing was changed")
+        # Git has no file of this name: the file system ignores the case.
+        if os.path.lexists(self.repository.path("hEAD")) and len({path.lower() for path in self._plan}) < len(self._plan):
+            raise Failure("names of files differ only in case, which this file system ignores; nothing was changed")
+        for path in {os.path.dirname(path) for path in self._plan}:
+            folder = os.path.join(os.fsencode(self.repository.top), path)
+            while not os.path.lexists(folder):
+                folder = os.path.dirname(folder)
+            if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+                raise Failure(f"the folder {shown(folder)} is not writable; nothing was changed")
 
     def _check(self, is_new):
         """Checks that each path has the content of one of the states, and no other file is in the way of a new one."""
