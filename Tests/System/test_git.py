@@ -547,6 +547,24 @@ def of_bare(stage):
     expect(report["path"].startswith(place.place + "-main") and place.read("c") == b"of this device\n", f"{report}")
 
 
+@test("new folders of objects have the mode of a repository that several users share")
+def shared_repository(stage):
+    source, target = pair(stage)
+    target.git("init", "-q", "--shared=group")
+    os.chmod(target.path(".git/objects"), 0o2775)
+    before = set(os.listdir(target.path(".git/objects")))
+    # Based on the work there, so that it is replaced, and kept as objects.
+    source.write("a", b"work\n")
+    carried(source, target)
+    target.write("a", os.urandom(9))
+    carried(target, source)
+    source.write("c", b"more\n")
+    carried(source, target)
+    made = {each for each in os.listdir(target.path(".git/objects")) if len(each) == 2} - before
+    modes = {each: os.stat(target.path(f".git/objects/{each}")).st_mode & 0o2770 for each in made}
+    expect(modes and set(modes.values()) == {0o2770}, f"{modes}")
+
+
 @test("a folder that cannot be written, names that differ only in case, and a full disk lose nothing")
 def not_writable(stage):
     source, target = pair(stage)

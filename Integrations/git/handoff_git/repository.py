@@ -1,4 +1,5 @@
 """A checkout: runs Git commands without starting programs of the repository, and reads files without following links."""
+import contextlib
 import errno
 import hashlib
 import os
@@ -235,7 +236,10 @@ def blob(repository, path, status, objects=None, kind=None):
         file.write(packer.flush())
         file.close()
         os.chmod(part, 0o444)
-        os.makedirs(os.path.join(objects, name[:2]), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(os.path.join(objects, name[:2]))
+            # Of a repository that several users share (core.sharedRepository).
+            os.chmod(os.path.join(objects, name[:2]), os.stat(objects).st_mode & 0o7777)
         os.replace(part, os.path.join(objects, name[:2], name[2:]))
     return name
 
