@@ -258,10 +258,15 @@ def on_the_desktop(stage):
     screen.type("y\n")
     screen.sees("continued in ")
     expect(screen.ends() == 0 and laptop.checkout.read("a") == b"more work\n", f"{screen.raw}")
-    screen = Screen(stage, [*command, "--timeout", "20", second.id], environment)
-    screen.sees("opened in Git")
-    expect(screen.ends() == 0, f"{screen.raw}")
-    until("the new terminal", lambda: os.path.exists(record))
+    # In a new one with a time limit, and without a command for terminals.
+    for words, terminal in ((["--timeout", "20"], manifest["terminal"]), ([], [])):
+        with open(os.path.join(folder, "dev.handoff1.git.json"), "w") as file:
+            json.dump({**manifest, "terminal": terminal}, file)
+        screen = Screen(stage, [*command, *words, second.id], environment)
+        screen.sees("opened in Git")
+        expect(screen.ends() == 0, f"{screen.raw}")
+        until("the new terminal", lambda: os.path.exists(record))
+        os.unlink(record)
 
 
 # ---- Branches and heads --------------------------------------------------------------------------------------------------
