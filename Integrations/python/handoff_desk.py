@@ -1,13 +1,14 @@
-"""The common parts of handoff-editor and handoff-agents: choosing an offer, the card that is shown before it is continued,
-the place of its document here, and a terminal."""
+"""The common parts of handoff-editor, handoff-agents, handoff-git and handoff-terminal: choosing an offer, the card that is
+shown before it is continued, the place of its document here, and a terminal."""
 import json, os, re, select, shutil, subprocess, sys, threading, time, urllib.parse
 
 import handoff
 from handoff import visible
 
-# The user's terminal emulator, with the option after which it accepts a command.
-TERMINALS = (["xdg-terminal-exec"], ["x-terminal-emulator", "-e"], ["gnome-terminal", "--"], ["kgx", "--"], ["konsole", "-e"],
-             ["xfce4-terminal", "-x"], ["alacritty", "-e"], ["kitty"], ["foot"], ["xterm", "-e"])
+# Words between the name of a terminal emulator and a command. The first installed one is used, after that of $TERMINAL.
+TERMINALS = {"xdg-terminal-exec": [], "x-terminal-emulator": ["-e"], "gnome-terminal": ["--"], "kgx": ["--"], "ptyxis": ["--"],
+             "konsole": ["-e"], "xfce4-terminal": ["-x"], "mate-terminal": ["-x"], "alacritty": ["-e"], "kitty": [], "foot": [],
+             "xterm": ["-e"]}
 # Seconds until the daemon sends the activity for which it started this program.
 OPEN_TIMEOUT = 60
 # Seconds without a byte after which a stream is closed.
@@ -103,17 +104,17 @@ def stream_of(continuation, path=None):
     return stream
 
 
-def header(file):
-    """Returns the line of JSON at the start of a stream."""
-    line = file.readline(MAX_LINE)
+def header(file, limit=MAX_LINE):
+    """Returns the object in the next line of JSON of a stream."""
+    line = file.readline(limit)
     try:
         value = json.loads(line)
         if not line.endswith(b"\n") or not isinstance(value, dict):
             raise ValueError
     except (ValueError, RecursionError):
-        raise Failure("the other device sent no valid reply" if line else "the other device sent nothing") from None
+        raise Failure("the other device sent no valid message" if line else "the other device ended the connection") from None
     if "error" in value:
-        raise Failure("the other device reports: " + as_text(value["error"]))
+        raise Failure("the other device refused: " + visible(str(value["error"]), 1000))
     return value
 
 
@@ -164,13 +165,15 @@ def branch(path):
 
 
 def in_terminal(words, folder=None):
-    """Starts a command in the user's terminal emulator, which keeps the folder of its caller."""
-    terminal = next((each for each in TERMINALS if shutil.which(each[0])), None)
-    if not terminal:
+    """Starts a command, or without words the user's shell, in a terminal emulator, which keeps the folder of its caller."""
+    name = next((each for each in (os.environ.get("TERMINAL"), *TERMINALS) if each and shutil.which(each)), None)
+    if not name:
         raise Failure("no terminal emulator is installed")
-    if not (os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")):
+    if not (os.environ.get("TERMINAL") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")):
         raise Failure("there is no graphical session for a terminal emulator")
-    subprocess.Popen([*terminal, *words], cwd=folder or os.path.expanduser("~"), start_new_session=True,
+    words = [*TERMINALS.get(os.path.basename(name), ["-e"]), *words] if words else []
+    subprocess.Popen([name, *words], cwd=folder or os.path.expanduser("~"), start_new_session=True,
+                     env={name: value for name, value in os.environ.items() if name != "TERMINAL"},
                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 

@@ -58,7 +58,9 @@ def between(stage, first, second):
 
     # It does not replace the unsaved text of this device.
     mine.type(1, "mine")
-    taken(taker, identifier)
+    # As handoffctl continue does on a terminal.
+    done = run([sys.executable, "-B", PROGRAM, "continue", "--running", identifier], taker.environment)
+    expect(done.code == 0 and done.output == "opened in a running editor\n", f"{done}")
     state = mine.wait("", _6=2)
     expect("changed: ü" in state[3] and content(there) == data, f"{state}")
     expect("unsaved changes here" in mine.notes(), f"{mine.notes()}")

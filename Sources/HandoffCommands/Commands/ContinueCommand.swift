@@ -35,6 +35,10 @@ package struct ContinueCommand: Command {
             excludes --latest. Exit status 4 means that no offer matches. On a terminal, the command shows after a
             moment which device it waits for. Ctrl-C cancels.
 
+            On a terminal, an app that has a command for terminals continues the activity in this terminal, instead of
+            opening a window: Git, terminals, coding agents and editors do so. --app, --json and --timeout exclude
+            this, and so does an output that is not a terminal.
+
             --app selects one of the apps that continue the activity: handoffctl list --json has them in the field
             choices of opens if there are several. ID is the app's id, the name of its desktop entry with or without
             '.desktop'. An activity without a web page is refused with --web (code 4608, reason pageNotOpened), and
@@ -131,6 +135,8 @@ package struct ContinueCommand: Command {
     private let isHandler: Bool
     /// True if the user may be prompted to choose an activity.
     private let mayPick: Bool
+    /// True if the usual app opens the activity, without a time limit.
+    private let hasUsualApp: Bool
     /// The content to receive; nil for none.
     private let receiving: ReceiveRequest?
 
@@ -167,6 +173,7 @@ package struct ContinueCommand: Command {
         if isWeb, isHandler { throw .conflict("--web", handling, command: command) }
         if app != nil, isHandler { throw .conflict("--app", handling, command: command) }
         mayPick = activity == nil && !arguments.has("--latest") && !isBack
+        hasUsualApp = !isHandler && !isWeb && app == nil && timeout == nil && !isBack
         request = ContinueRequest(
             activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout, app: app,
             web: isWeb ? true : nil, older: arguments.has("--older") ? true : nil, back: isBack ? true : nil)
@@ -189,22 +196,49 @@ package struct ContinueCommand: Command {
     }
 
     package func run(in context: CommandContext) {
-        guard mayPick, !context.json, context.keyboard.isTerminal, context.console.statusColumns() != nil else {
-            return run(request, in: context)
-        }
+        let hasTerminal = !context.json && context.keyboard.isTerminal
+        let picks = mayPick && hasTerminal && context.console.statusColumns() != nil
+        let mayUseTerminal = hasTerminal && context.console.outputIsTerminal && hasUsualApp
+        guard picks || mayUseTerminal else { return run(request, in: context) }
         context.connect { client in
             client.listActivities(here: !isHandler) { result in
                 switch result {
                 case .failure(let error): context.fail(CommandFailure(error))
-                case .success(let activities): pick(of: activities.filter(request.fits), in: context)
+                case .success(let activities):
+                    let then = { (request: ContinueRequest) in
+                        guard mayUseTerminal else { return run(request, in: context) }
+                        open(request, among: activities, client, context)
+                    }
+                    pick(of: picks ? activities.filter(request.fits) : [], in: context, then)
                 }
             }
         }
     }
 
-    private func pick(of activities: [OfferedActivity], in context: CommandContext) {
+    /// Continues the offer in this terminal if its app has a command for that. Otherwise the daemon
+    /// opens it.
+    private func open(
+        _ request: ContinueRequest, among offers: [OfferedActivity], _ client: ControlClient, _ context: CommandContext
+    ) {
+        // The daemon reports an id that matches several offers.
+        let fitting = offers.filter(request.fits)
+        guard let offer = fitting.first, request.activity == nil || fitting.count == 1, let app = offer.opens.app,
+            offers.count(where: { $0.id == offer.id }) == 1
+        else { return run(request, in: context) }
+        client.listApps { result in
+            guard let file = (try? result.get())?.first(where: { $0.id == app })?.file, file.hasSuffix(".json"),
+                let manifest = try? LocalFile.read(file, limit: HandlerLimits.fileBytes),
+                let words = try? Handler.terminalCommand(ofManifest: manifest.bytes)
+            else { return run(request, in: context) }
+            context.replace(by: words + [offer.id.hex])
+        }
+    }
+
+    private func pick(
+        of activities: [OfferedActivity], in context: CommandContext, _ then: @escaping (ContinueRequest) -> Void
+    ) {
         // With one match or none, the daemon's reply is enough.
-        guard activities.count > 1 else { return run(request, in: context) }
+        guard activities.count > 1 else { return then(request) }
         let picker = ActivityPicker(activities, context) { activity in
             guard let activity else { return context.finish(.interrupted) }
             var request = request
@@ -212,7 +246,7 @@ package struct ContinueCommand: Command {
             // Activity ids are known to all members, so another device may offer one that is not
             // its own.
             request.from = activity.device.hex
-            run(request, in: context)
+            then(request)
         }
         context.keep(picker)
         picker.start()
