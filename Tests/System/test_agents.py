@@ -25,20 +25,39 @@ store = home + "/.database-NAME"
 database = json.load(open(store)) if os.path.exists(store) else {{}}
 if words == ["--version"]:
     print("NAME version VERSION (stub)")
-elif words == ["session", "list", "--format", "json", "-n", "1"]:
-    print(json.dumps([{{"id": each}} for each in database][:1]))
-elif words[:1] == ["export"] or words[:2] == ["session", "export"]:
-    session = words[1] if words[0] == "export" else words[words.index("--session-id") + 1]
-    print(json.dumps({{"session": session, "text": database[session]}}))
-elif words[:1] == ["import"] or words[:2] == ["session", "import"]:
-    value = json.load(open(words[-1]))
-    database[value["session"]] = value["text"]
+elif words[:4] == ["session", "list", "--format", "json"]:
+    rows = [{{"directory": "/elsewhere", "working_dir": "/elsewhere", "id": "x"}}]
+    for each in database:
+        rows.append({{"id": each, "directory": here, "updated": 1.7e12, "working_dir": here, "updated_at": "2026-11-26T10:00:00Z"}})
+    print(json.dumps(rows))
+elif words[:1] == ["export"]:
+    print(json.dumps({{"info": {{"id": words[1], **database[words[1]]}}, "messages": []}}))
+elif words[:2] == ["session", "export"]:
+    session = words[words.index("--session-id") + 1]
+    print(json.dumps({{"id": session, **database[session]}}))
+elif words[:1] == ["import"]:
+    info = json.load(open(words[-1]))["info"]
+    session = info.pop("id")
+    database[session] = info
     json.dump(database, open(store, "w"))
+    print("Imported session:", session)
+elif words[:2] == ["session", "import"]:
+    value = json.load(open(words[-1]))
+    del value["id"]
+    database["20261126_7"] = value
+    json.dump(database, open(store, "w"))
+    print("Session imported:", "20261126_7 - letters", sep=chr(10))
 else:
     json.dump({{"words": words, "folder": here, "found": bool(glob.glob(os.path.expanduser(PATTERN))), "database": database}},
               open(home + "/started.part", "w"))
     os.rename(home + "/started.part", home + "/started")
 """
+# Exported sessions, and what is imported: no commands and rules of the other device.
+DATABASES = {"opencode": ({"title": "letters", "permission": [{"permission": "*", "pattern": "*", "action": "allow"}]},
+                          {"title": "letters"}),
+             "goose": ({"extension_data": {"enabled_extensions.v0": {"extensions": [{"cmd": "sh"}]}, "todo.v0": {"content": "x"}},
+                        "recipe": {"extensions": []}, "goose_mode": "auto", "working_dir": "/elsewhere", "conversation": ["x"]},
+                       {"extension_data": {"todo.v0": {"content": "x"}}, "working_dir": "HERE", "conversation": ["x"]})}
 LINE = b'{"sessionId": "%s", "type": "user"}\n' % ID.encode()
 
 
@@ -51,7 +70,7 @@ def key(folder):
 TOOLS = {
     "claude": ("claude", "2.1.268", ["--resume", ID], lambda folder: f".claude/projects/{key(folder)}/{ID}.jsonl", LINE, False,
                ID),
-    "codex": ("codex", "0.149.0", ["resume", ID],
+    "codex": ("codex", "0.149.0", ["resume", "--cd", ".", ID],
               lambda folder: f".codex/sessions/2026/11/26/rollout-2026-11-26T10-00-00-{ID}.jsonl",
               b"CODEX", False, ID),
     "gemini": ("gemini", "0.58.1", ["--resume", ID],
@@ -61,7 +80,7 @@ TOOLS = {
                 True, ID),
     "kiro": ("kiro-cli", "1.2", ["chat", "--resume-id", ID], lambda folder: f".kiro/sessions/cli/{ID}.jsonl", LINE, True, ID),
     "opencode": ("opencode", "1.18.0", ["--session", "ses_abc"], None, None, False, "ses_abc"),
-    "goose": ("goose", "1.52.0", ["session", "--resume"], None, None, True, "20261126_1"),
+    "goose": ("goose", "1.52.0", ["session", "--resume", "--session-id", "20261126_7"], None, None, False, "20261126_1"),
     "amp": ("amp", "0.1", ["threads", "continue", f"T-{ID}"], None, None, True, f"T-{ID}"),
     "aider": ("aider", "0.86", ["--restore-chat-history"], None, None, False, "project"),
     "crush": ("crush", "0.89", ["--continue"], None, None, False, "project"),
@@ -113,8 +132,8 @@ def resumed(stage):
             data = (meta if first == b"CODEX" else first) + b'{"text": "\\u001b[2J secret"}\n' * 1000
             write(origin, f"home/{place(origin.checkout)}", data + b'{"incompl')
             stub(taker, program, version, repr("~/" + place(taker.checkout)))
-        elif name in ("opencode", "goose"):
-            write(origin, f"home/.database-{program}", json.dumps({session: "the conversation"}).encode())
+        elif name in DATABASES:
+            write(origin, f"home/.database-{program}", json.dumps({session: DATABASES[name][0]}).encode())
         elif session == "project":
             for each in (origin, taker):
                 each_path = ".aider.chat.history.md" if name == "aider" else ".crush/crush.db"
@@ -139,8 +158,9 @@ def resumed(stage):
         expect(started["words"] == arguments and started["folder"] == taker.checkout, f"{name}: {started}")
         expect(started["found"], f"{name} does not find the session")
         expect(path is None or content(path) == data, f"{name}: another transcript")
-        if name in ("opencode", "goose"):
-            expect(started["database"] == {session: "the conversation"}, f"{started}")
+        if name in DATABASES:
+            imported = json.loads(json.dumps(DATABASES[name][1]).replace("HERE", taker.checkout))
+            expect(started["database"] == {arguments[-1]: imported}, f"{started}")
         follower.interrupt()
 
 
