@@ -188,6 +188,18 @@ def kept(stage):
     again = carry_on(taker, identifier).lines[-1]
     expect(again["replaced"] == [], f"{again}")
 
+    # A list of files that is longer than 64 KiB. Other files than transcripts are replaced, also a database and its log.
+    for number in range(380):
+        write(origin, f"home/{place(origin.checkout)[:-6]}/tool-results/{number:0120}.txt", b"")
+    write(origin, f"home/{place(origin.checkout)[:-6]}/state.db", b"new")
+    write(origin, f"home/{place(origin.checkout)[:-6]}/state.db-wal", b"a log in use")
+    state = write(taker, there[:-6] + "/state.db", b"old")
+    write(taker, there[:-6] + "/state.db-wal", b"log")
+    placed = carry_on(taker, identifier).lines[-1]
+    expect(placed["replaced"] == [state] and content(state) == b"new" and not os.path.exists(f"{state}-wal"), f"{placed}")
+    expect([content(f"{placed['kept']}/{ID}/state.db{end}") for end in ("", "-wal")] == [b"old", b"log"], "no copies")
+    expect(len(os.listdir(path[:-6] + "/tool-results")) == 380, "files are missing")
+
     # A link that leads elsewhere is not followed.
     outside = write(taker, "home/outside.jsonl", LINE)
     os.unlink(path)
@@ -275,6 +287,13 @@ def hostile(stage):
                    json.dumps({"files": [[f"{ID}.jsonl", 4000]]})):
         attempt({}, header)
     expect(before() == files, f"files: {set(before()) ^ set(files)}")
+    other = '{"info": {"id": "ses_other"}, "id": "20261126_2", "extension_data": {}}'
+    for tool, session, exports in (("opencode", "ses_abc", ("[", "[]", '{"info": 1}', "[" * 60_000, other)),
+                                   ("goose", "20261126_1", ("{}", other))):
+        for data in exports:
+            done = attempt({"tool": tool, "session": session, "toolVersion": "1.0"}, json.dumps({"files": [["export", len(data)]]}), data)
+            expect("sent an invalid session" in done.errors or "sent another session" in done.errors, f"{data[:80]}: {done}")
+    expect(before() == files, f"files: {set(before()) ^ set(files)}")
     texts = {"name": "\x1b[2J", "branch": "\x1b]52;c;AAAA\x07`touch " + bad + "`", "head": "--upload-pack=x",
              "toolVersion": "2.\x1b[2J", "uncommitted": 2**62, "time": -(2**60)}
     attempt(texts, code=0)
@@ -285,6 +304,43 @@ def hostile(stage):
         expect(done.code in (1, 2) and "Traceback" not in done.errors, f"{done}")
     done = run([sys.executable, "-B", PROGRAM, "publish", "--folder", origin.checkout], origin.environment)
     expect(done.code == 1 and "no session" in done.errors, f"{done}")
+
+
+@test("a device that does not read cannot prevent later streams of itself, and each file has its own timeout")
+def slow(stage):
+    origin, taker = devices(stage)
+    place = TOOLS["claude"][3]
+    write(origin, f"home/{place(origin.checkout)}", LINE * 200_000)
+    follower, identifier = publish(origin, taker)
+    sys.path.insert(0, os.path.join(ROOT, "Integrations", "python"))
+    import handoff
+    import handoff_desk as desk
+
+    device = next(each["device"] for each in taker.ctl("list").lines if each.get("id") == identifier)
+
+    def stream():
+        words = {"activity": identifier, "from": device, "take": True}
+        with handoff.Follow("dev.handoff1.Control.Continue", words, taker.socket) as replies:
+            return desk.stream_of(replies.read(wait=True)["continuation"], taker.socket)
+
+    held = [stream() for _ in range(20)]
+    placed = carry_on(taker, identifier).lines[-1]
+    expect(placed["event"] == "placed", f"{placed}")
+    for each in held:
+        each.close()
+    follower.interrupt()
+
+    # `sendall` has one timeout for all bytes.
+    class Slow:
+        data = b""
+
+        def send(self, data):
+            self.data += data[:1000]
+            return len(data[:1000])
+
+    sent, link = os.urandom(200_000), Slow()
+    desk.send(link, sent)
+    expect(link.data == sent, "other bytes")
 
 
 if __name__ == "__main__":
