@@ -19,7 +19,6 @@ PROGRAM = os.path.join(ROOT, "Integrations", "agents", "handoff-agents")
 # A folder with the programs or links to them.
 FOLDER = os.environ.get("HANDOFF_AGENTS", "")
 QUESTION, ANSWER = "remember the word quince", "it is a yellow fruit"
-LATER, LAST = "which word was it", "the word was quince"
 
 
 def claude(device, address):
@@ -56,11 +55,14 @@ class Screen:
     def __init__(self, device, name, *command):
         self.words = ["tmux", "-u", "-S", os.path.join(device.folder, f"{name}.tmux"), "-f", "/dev/null"]
         self.environment = device.environment | {"TERM": "xterm-256color"}
-        device.stage.closers.append(lambda: subprocess.run([*self.words, "kill-server"], capture_output=True))
+        device.stage.closers.append(self.close)
         self.run("new-session", "-d", "-x", "110", "-y", "40", "-c", device.checkout, *command, ";", "set", "remain-on-exit", "on")
 
     def run(self, *words):
         return subprocess.run([*self.words, *words], env=self.environment, check=True, capture_output=True, text=True).stdout
+
+    def close(self):
+        subprocess.run([*self.words, "kill-server"], capture_output=True)
 
     def text(self):
         return self.run("capture-pane", "-p", "-S", "-500")
@@ -80,6 +82,35 @@ class Screen:
         self.run("send-keys", "Enter")
 
 
+def carry(name, source, target, model, seen):
+    """Continues the session on another device, and asks the model there. `seen` are the earlier texts."""
+    log = os.path.join(source.folder, f"publish-{len(seen)}.log")
+    words = [sys.executable, "-B", PROGRAM, "publish", "--json", "--folder", source.checkout, name]
+    publisher = Follower(source.stage, words, source.environment, log)
+    identifier = publisher.wait("published")["id"]
+    target.watch.wait("added", id=identifier)
+    if name == "aider":  # Its session is in the folder of the project.
+        shutil.copy(f"{source.checkout}/.aider.chat.history.md", target.checkout)
+    screen = Screen(target, f"agent-{len(seen)}", sys.executable, "-B", PROGRAM, "continue", identifier)
+    screen.sees("Continue? [Y/n]")
+    # The folder of the first device does not exist on another machine.
+    away = f"{source.folder}/away"
+    os.rename(source.checkout, away)
+    screen.run("send-keys", "y", "Enter")
+    screen.sees(*(["Restored previous conversation history"] if name == "aider" else seen))
+    question, model.reply = f"question {len(seen)}", f"the reply {len(seen)} of the model"
+    before = len(model.requests)
+    screen.type(question)
+    screen.sees(model.reply)
+    # An agent also sends other requests, such as for a title.
+    sent = [each for each in model.requests[before:] if all(text in each for text in (*seen, question))]
+    expect(sent, f"the model received {model.requests[before:]}"[:4000])
+    screen.close()
+    os.rename(away, source.checkout)
+    publisher.interrupt()
+    seen += [question, model.reply]
+
+
 def continued(stage, prepare):
     name = prepare.__name__
     path = f"{FOLDER}:{os.environ['PATH']}" if FOLDER else os.environ["PATH"]
@@ -89,7 +120,6 @@ def continued(stage, prepare):
     origin, taker = pair(stage)
     model = Model(stage)
     for each in (origin, taker):
-        each.home = os.path.realpath(each.environment["HOME"])
         each.environment["PATH"] = f"{FOLDER}:{each.environment['PATH']}"
         subprocess.run("rm -rf .git && git init -q -b main && git remote add origin https://example.org/notes/letters.git && "
                        "git -c user.name=a -c user.email=a@b commit -q --allow-empty -m first", shell=True, check=True,
@@ -98,25 +128,10 @@ def continued(stage, prepare):
     model.reply = ANSWER
     done = subprocess.run(words, cwd=origin.checkout, env=origin.environment, stdin=subprocess.DEVNULL, capture_output=True)
     expect(done.returncode == 0 and ANSWER.encode() in done.stdout, f"{done}")
-
-    log = os.path.join(origin.folder, "publish.log")
-    publish = [sys.executable, "-B", PROGRAM, "publish", "--json", "--folder", origin.checkout, name]
-    identifier = Follower(stage, publish, origin.environment, log).wait("published")["id"]
-    taker.watch.wait("added", id=identifier)
-    if name == "aider":  # Its session is in the folder of the project.
-        shutil.copy(f"{origin.checkout}/.aider.chat.history.md", taker.checkout)
-    screen = Screen(taker, "agent", sys.executable, "-B", PROGRAM, "continue", identifier)
-    screen.sees("Continue? [Y/n]")
-    # The folder of the first device does not exist on another machine.
-    os.rename(origin.checkout, f"{origin.folder}/away")
-    screen.run("send-keys", "y", "Enter")
-    screen.sees(*(["Restored previous conversation history"] if name == "aider" else [QUESTION, ANSWER]))
-    before, model.reply = len(model.requests), LAST
-    screen.type(LATER)
-    screen.sees(LAST)
-    # An agent also sends other requests, such as for a title.
-    sent = [each for each in model.requests[before:] if all(text in each for text in (QUESTION, ANSWER, LATER))]
-    expect(sent, f"the model received {model.requests[before:]}"[:4000])
+    origin.watch = origin.follow("watch")
+    seen = [QUESTION, ANSWER]
+    carry(name, origin, taker, model, seen)
+    carry(name, taker, origin, model, seen)  # Its older session is continued.
 
 
 for each in (claude, codex, copilot, aider):
