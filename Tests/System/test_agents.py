@@ -275,7 +275,7 @@ def hostile(stage):
         expect("is not known" in attempt({"tool": tool}).errors, f"{tool}")
     for folder in ("handoff-document:git/example.org%2Fnotes%2Fletters/../../..", "file:///etc", "/etc", {"$url": "file:///etc"},
                    None,
-                   {"$url": "handoff-document:root/x/%2e%2e/"}, {"$url": "handoff-document:name/$(touch%20" + bad + ")"}, [1]):
+                   {"$url": "handoff-document:git/a\0b/"}, {"$url": "handoff-document:root/x/%2e%2e/"}, {"$url": "handoff-document:name/$(touch%20" + bad + ")"}, [1]):
         expect("the folder" in attempt({"folder": folder}).errors, f"{folder}")
     for name in ("../x.jsonl", "/etc/passwd", f"../{ID}.jsonl", f"{OTHER}.jsonl", f"{ID}/../../x", f"{ID}/.hidden", f"{ID}/-x",
                  f"{ID}/a\n", f"{ID}.jsonl\x00", "\x1b[2J", "", f"{ID}/" + "a/" * 600 + "b", f"{ID}//a", "export"):
@@ -287,6 +287,9 @@ def hostile(stage):
                    json.dumps({"files": [[f"{ID}.jsonl", 4000]]})):
         attempt({}, header)
     expect(before() == files, f"files: {set(before()) ^ set(files)}")
+    name, data = TOOLS["gemini"][3]("").rpartition("/")[2], LINE.decode().replace(ID, OTHER)
+    done = attempt({"tool": "gemini", "toolVersion": "0.1"}, json.dumps({"files": [[name, len(data)]]}), data)
+    expect("is not a file of this session" in done.errors, f"{done}")
     other = '{"info": {"id": "ses_other"}, "id": "20261126_2", "extension_data": {}}'
     for tool, session, exports in (("opencode", "ses_abc", ("[", "[]", '{"info": 1}', "[" * 60_000, other)),
                                    ("goose", "20261126_1", ("{}", other))):
@@ -298,7 +301,7 @@ def hostile(stage):
              "toolVersion": "2.\x1b[2J", "uncommitted": 2**62, "time": -(2**60)}
     attempt(texts, code=0)
     attempt({name: [value] for name, value in texts.items()} | {"time": 2**60}, code=0)
-    expect(len(before()) == len(files) + 1, f"{set(before()) ^ set(files)}")
+    expect(len(before()) == len(files) + 2, f"{set(before()) ^ set(files)}")
     for words in (["claude", "--session", "../../x"], ["claude", "--session=--help"], ["sh"], ["--session", ID]):
         done = run([sys.executable, "-B", PROGRAM, "publish", "--folder", origin.checkout, *words], origin.environment)
         expect(done.code in (1, 2) and "Traceback" not in done.errors, f"{done}")

@@ -207,6 +207,72 @@ for first, second in (("nvim", "vim"), ("vim", "emacs"), ("emacs", "nvim")):
     test(f"a file in {first} continues in {second}: position, unsaved text, conflicts, copies, hostile values", 120)(each)
 
 
+# Stands in for handoff-editor: requests the text, and records the replies.
+REQUESTS = """#!{python} -B
+import sys
+with open(sys.argv[0] + ".log", "a", buffering=1) as log:
+    for line in iter(sys.stdin.readline, ""):
+        log.write(line)
+        if '"front"' in line:
+            print('{{"do": "text", "path": "/nonexistent/text"}}', '{{"do": "state"}}', sep="\\n", flush=True)
+"""
+
+
+@test("an editor that cannot write its text sends a reply without it")
+def unwritable(stage):
+    need("nvim", "vim", "emacs", "node")
+    folder = os.path.join(stage.folder, "editors")
+    shutil.copytree(FOLDER, folder)
+    program, file = os.path.join(folder, "handoff-editor"), stage.file("a.md", "text\n")
+    with open(program, "w") as script:
+        script.write(REQUESTS.format(python=sys.executable))
+    environment = {**os.environ, "TERM": "xterm", "HOME": stage.folder}
+    for name, words in (("nvim", ["-u", f"{folder}/handoff.lua"]), ("vim", ["-N", "-u", f"{folder}/handoff.vim"]),
+                        ("emacs", ["-nw", "-Q", "-l", f"{folder}/handoff.el"]), ("node", [STUB, f"{folder}/vscode"])):
+        terminal = Terminal(stage, [name, *words, file], environment, stage.folder)
+        log = f"{program}.log"
+        replies = until(f"replies of {name}", lambda: os.path.exists(log) and [
+            each for each in map(json.loads, content(log).splitlines()) if "front" not in each][1:] and content(log).splitlines())
+        text, state = (each for each in map(json.loads, replies) if "front" not in each)
+        expect(text.get("text") is True and "file" not in text["state"] and state["state"]["file"] == file, f"{name}: {replies}")
+        terminal.process.kill()
+        terminal.process.wait()
+        os.unlink(log)
+
+
+# Requests the text of an editor twice. The editor replies to the first request after its timeout.
+LATE = """
+import os, sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+loader = SourceFileLoader("handoff_editor", sys.argv[1])
+module = module_from_spec(spec_from_loader("handoff_editor", loader))
+loader.exec_module(module)
+class Streams:
+    def start(self, stream, event, parts):
+        print(parts, file=sys.stderr, flush=True)
+editor = module.Editor.__new__(module.Editor)
+editor.path, editor.front, editor._bytes, editor._text, editor._streams = "/a", None, b"", None, Streams()
+editor._serve(None, {})
+editor._serve(None, {})
+"""
+
+
+@test("the late reply of an editor is not taken for that to a later request")
+def late(stage):
+    process = subprocess.Popen([sys.executable, "-c", LATE, PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    stage.processes.append(process)
+    path = json.loads(process.stdout.readline())["path"]
+    expect(b"does not reply" in process.stderr.readline(), "a reply without one of the editor")
+    with open(path, "w") as file:
+        file.write("the text")
+    process.stdin.write(b'{"text": true, "state": {"file": "/a"}}\n')
+    process.stdin.flush()
+    reply = process.stderr.readline()
+    expect(b"the text" in reply and not os.path.exists(path), f"{reply}")
+
+
 class Stub:
     """The extension for VS Code, in a stub of VS Code."""
 
