@@ -22,7 +22,7 @@ def message(text):
 def response(text):
     """The events of a response of OpenAI."""
     item = {"type": "message", "role": "assistant", "id": "m1", "content": [{"type": "output_text", "text": text}]}
-    usage = {"input_tokens": 1, "input_tokens_details": None, "output_tokens": 1, "output_tokens_details": None, "total_tokens": 2}
+    usage = {"input_tokens": 1, "output_tokens": 1, "total_tokens": 2}
     yield "response.created", {"response": {"id": "r1"}}
     yield "response.output_item.done", {"output_index": 0, "item": item}
     yield "response.completed", {"response": {"id": "r1", "usage": usage}}

@@ -28,7 +28,8 @@ if words == ["--version"]:
 elif words[:4] == ["session", "list", "--format", "json"]:
     rows = [{{"directory": "/elsewhere", "working_dir": "/elsewhere", "id": "x"}}]
     for each in database:
-        rows.append({{"id": each, "directory": here, "updated": 1.7e12, "working_dir": here, "updated_at": "2026-11-26T10:00:00Z"}})
+        rows.append({{"id": each, "directory": here, "updated": 1.7e12,
+                     "working_dir": here, "updated_at": "2026-11-26T10:00:00Z"}})
     print(json.dumps(rows))
 elif words[:1] == ["export"]:
     print(json.dumps({{"info": {{"id": words[1], **database[words[1]]}}, "messages": []}}))
@@ -188,6 +189,17 @@ def kept(stage):
     again = carry_on(taker, identifier).lines[-1]
     expect(again["replaced"] == [], f"{again}")
 
+    # A session that is open.
+    agent = subprocess.Popen(["claude"], executable="/usr/bin/cat", stdin=subprocess.PIPE)
+    stage.processes.append(agent)
+    mark = json.dumps({"pid": agent.pid, "sessionId": ID}).encode()
+    write(origin, "home/.claude/sessions/1.json", mark)
+    expect("it is open on origin: exit the agent there first" in carry_on(taker, identifier).lines[0]["missing"], "not reported")
+    mine = write(taker, "home/.claude/sessions/1.json", mark)
+    expect("is open on this device" in carry_on(taker, identifier, code=1).errors, "a session that is open is continued")
+    os.unlink(mine)
+    agent.kill()
+
     # A list of files that is longer than 64 KiB. Other files than transcripts are replaced, also a database and its log.
     for number in range(380):
         write(origin, f"home/{place(origin.checkout)[:-6]}/tool-results/{number:0120}.txt", b"")
@@ -279,7 +291,8 @@ def hostile(stage):
         expect("is not known" in attempt({"tool": tool}).errors, f"{tool}")
     for folder in ("handoff-document:git/example.org%2Fnotes%2Fletters/../../..", "file:///etc", "/etc", {"$url": "file:///etc"},
                    None,
-                   {"$url": "handoff-document:git/a\0b/"}, {"$url": "handoff-document:root/x/%2e%2e/"}, {"$url": "handoff-document:name/$(touch%20" + bad + ")"}, [1]):
+                   {"$url": "handoff-document:git/a\0b/"},
+                   {"$url": "handoff-document:root/x/%2e%2e/"}, {"$url": "handoff-document:name/$(touch%20" + bad + ")"}, [1]):
         expect("the folder" in attempt({"folder": folder}).errors, f"{folder}")
     for name in ("../x.jsonl", "/etc/passwd", f"../{ID}.jsonl", f"{OTHER}.jsonl", f"{ID}/../../x", f"{ID}/.hidden", f"{ID}/-x",
                  f"{ID}/a\n", f"{ID}.jsonl\x00", "\x1b[2J", "", f"{ID}/" + "a/" * 600 + "b", f"{ID}//a", "export"):
@@ -298,7 +311,8 @@ def hostile(stage):
     for tool, session, exports in (("opencode", "ses_abc", ("[", "[]", '{"info": 1}', "[" * 60_000, other)),
                                    ("goose", "20261126_1", ("{}", other))):
         for data in exports:
-            done = attempt({"tool": tool, "session": session, "toolVersion": "1.0"}, json.dumps({"files": [["export", len(data)]]}), data)
+            header = json.dumps({"files": [["export", len(data)]]})
+            done = attempt({"tool": tool, "session": session, "toolVersion": "1.0"}, header, data)
             expect("sent an invalid session" in done.errors or "sent another session" in done.errors, f"{data[:80]}: {done}")
     expect(before() == files, f"files: {set(before()) ^ set(files)}")
     texts = {"name": "\x1b[2J", "branch": "\x1b]52;c;AAAA\x07`touch " + bad + "`", "head": "--upload-pack=x",

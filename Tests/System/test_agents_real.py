@@ -12,7 +12,7 @@ import time
 from browsers import until
 from documents import write
 from editors import need, pair
-from harness import ROOT, Failure, Follower, Skip, expect, main, test
+from harness import ROOT, Failure, Follower, Skip, expect, main, run, test
 from played_model import Model
 
 PROGRAM = os.path.join(ROOT, "Integrations", "agents", "handoff-agents")
@@ -56,7 +56,8 @@ class Screen:
         self.words = ["tmux", "-u", "-S", os.path.join(device.folder, f"{name}.tmux"), "-f", "/dev/null"]
         self.environment = device.environment | {"TERM": "xterm-256color"}
         device.stage.closers.append(self.close)
-        self.run("new-session", "-d", "-x", "110", "-y", "40", "-c", device.checkout, *command, ";", "set", "remain-on-exit", "on")
+        self.run("new-session", "-d", "-x", "110", "-y", "40", "-c", device.checkout, *command, ";",
+                 "set", "remain-on-exit", "on")
 
     def run(self, *words):
         return subprocess.run([*self.words, *words], env=self.environment, check=True, capture_output=True, text=True).stdout
@@ -105,6 +106,9 @@ def carry(name, source, target, model, seen):
     # An agent also sends other requests, such as for a title.
     sent = [each for each in model.requests[before:] if all(text in each for text in (*seen, question))]
     expect(sent, f"the model received {model.requests[before:]}"[:4000])
+    if name != "aider":  # It has no sign of this.
+        done = run([sys.executable, "-B", PROGRAM, "continue", "--json", identifier], target.environment)
+        expect(done.code == 1 and "is open on this device" in done.errors, f"{done}")
     screen.close()
     os.rename(away, source.checkout)
     publisher.interrupt()

@@ -130,8 +130,9 @@ def between(stage, first, second):
     # A previous file can no longer be fetched, and private files are not offered.
     link = f"{origin.checkout}/linked"
     os.symlink(origin.folder, link)
+    runtime = origin.environment["XDG_RUNTIME_DIR"]
     for each in (*PRIVATE, f"{origin.checkout}/.git/hidden", f"{origin.checkout}/COMMIT_EDITMSG", f"{origin.checkout}/hidden.gpg",
-                 f"{origin.environment['HOME']}/.ssh/hidden", f"{link}/hidden", f"{origin.environment['XDG_RUNTIME_DIR']}/hidden"):
+                 f"{origin.environment['HOME']}/.ssh/hidden", f"{runtime}/hidden", f"{link}/hidden"):
         left.open(each)
     left.open(write(origin, "home/private/last.txt", b"last\n"))
     offered(taker, "last.txt")
