@@ -13,6 +13,9 @@ from documents import write
 from editors import Terminal, hostile_app, need, pair
 from harness import ROOT, Failure, Follower, content, expect, main, run, test
 
+import handoff  # noqa: E402, editors makes it available
+import handoff_desk as desk  # noqa: E402
+
 PROGRAM = os.path.join(ROOT, "Integrations", "agents", "handoff-agents")
 TYPE = "dev.handoff1.agent"
 ID = "0196f0aa-1111-4222-8333-0123456789ab"
@@ -41,7 +44,7 @@ elif words[:1] == ["import"]:
     session = info.pop("id")
     database[session] = info
     json.dump(database, open(store, "w"))
-    print("Imported session:", session)
+    print("Imported session:" if info["title"] != "broken" else "File not found:", session)
 elif words[:2] == ["session", "import"]:
     value = json.load(open(words[-1]))
     del value["id"]
@@ -315,6 +318,11 @@ def hostile(stage):
             done = attempt({"tool": tool, "session": session, "toolVersion": "1.0"}, header, data)
             expect("sent an invalid session" in done.errors or "sent another session" in done.errors, f"{data[:80]}: {done}")
     expect(before() == files, f"files: {set(before()) ^ set(files)}")
+    data = '{"info": {"id": "ses_abc", "title": "broken"}}'  # The agent exits with 0 after this error.
+    done = attempt({"tool": "opencode", "session": "ses_abc", "toolVersion": "1.0"},
+                   json.dumps({"files": [["export", len(data)]]}), data)
+    expect("opencode reports: File not found" in done.errors, f"{done}")
+    os.unlink(f"{taker.home}/.database-opencode")
     texts = {"name": "\x1b[2J", "branch": "\x1b]52;c;AAAA\x07`touch " + bad + "`", "head": "--upload-pack=x",
              "toolVersion": "2.\x1b[2J", "uncommitted": 2**62, "time": -(2**60)}
     attempt(texts, code=0)
@@ -333,10 +341,6 @@ def slow(stage):
     place = TOOLS["claude"][3]
     write(origin, f"home/{place(origin.checkout)}", LINE * 200_000)
     follower, identifier = publish(origin, taker)
-    sys.path.insert(0, os.path.join(ROOT, "Integrations", "python"))
-    import handoff
-    import handoff_desk as desk
-
     device = next(each["device"] for each in taker.ctl("list").lines if each.get("id") == identifier)
 
     def stream():
