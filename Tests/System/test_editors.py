@@ -306,8 +306,8 @@ def private(stage):
         os.environ["TMPDIR"] = f"{home[1]}/tmp/"
         for path in (*PRIVATE, "/tmp/crontab.x/crontab", "/var/tmp/hosts.x", "/dev/shm/pass.x/a.txt", f"{home[1]}x/a",
                      f"{home[1]}/tmp/a", *(f"{home[1]}/{each}" for each in (
-                         "a.gpg", ".netrc", ".authinfo.gpg", "src/.git/worktrees/a/COMMIT_EDITMSG", "bare/COMMIT_EDITMSG",
-                         "bare/git-rebase-todo", ".password-store/a", ".ssh/config", "svn-commit.2.tmp"))):
+                         "a.gpg", ".netrc", ".authinfo.gpg", "src/.git/worktrees/a/COMMIT_EDITMSG", ".ansible/tmp/x/a.yml",
+                         "bare/COMMIT_EDITMSG", "bare/git-rebase-todo", ".password-store/a", ".ssh/config", "svn-commit.2.tmp"))):
             expect(module.is_private(path), f"{path} is offered")
         for path in ("a.md", "tmp.md", "var/tmp/a", "src/letters/netrc.c", "notes/COMMIT_EDITMSG.md", ".gitignore", "run/a"):
             expect(not module.is_private(f"{home[1]}/{path}"), f"{path} is not offered")
