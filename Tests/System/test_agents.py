@@ -7,6 +7,8 @@ import os
 import re
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 
 from browsers import until
 from documents import write
@@ -366,6 +368,18 @@ def slow(stage):
     sent, link = os.urandom(200_000), Slow()
     desk.send(link, sent)
     expect(link.data == sent, "other bytes")
+
+
+@test("the folder of a session of Claude Code has the name that version 2.1.332 gave it")
+def names(_):
+    loader = SourceFileLoader("handoff_agents", PROGRAM)
+    module = module_from_spec(spec_from_loader("handoff_agents", loader))
+    loader.exec_module(module)
+    for folder, end in ((f"/tmp/longhome/{'a' * 120}/{'b' * 120}", "bbb-le47vm"), (f"/tmp/longhome/{'d' * 187}", "ddd-fxjnah"),
+                        (f"/tmp/longhome/{'d' * 186}", "ddd"), ("/tmp/longhome/x\U0001f600y", "-tmp-longhome-x--y"),
+                        ("/tmp/longhome/\xfc \xf1_x.y/c", "-tmp-longhome-----x-y-c"), ("/tmp/\udcff", "-tmp--")):
+        name = os.path.basename(module.TOOLS["claude"].base(folder))
+        expect(name.endswith(end) and len(name) in (200, 207, len(folder), len(folder) + 1), f"{folder}: {name}")
 
 
 if __name__ == "__main__":

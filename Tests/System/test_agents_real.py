@@ -122,6 +122,11 @@ def continued(stage, prepare):
         raise Skip(f"{name} is neither on PATH nor in HANDOFF_AGENTS", optional=True)
     need("tmux", "git")
     origin, taker = pair(stage)
+    # The agent shortens the name of such a folder, and counts the letter twice.
+    for each in (origin, taker):
+        parent = f"{os.path.dirname(each.checkout)}/{each.name}-\U0001f600-{'long' * 40}"
+        os.mkdir(parent)
+        each.checkout = shutil.move(each.checkout, parent)
     model = Model(stage)
     for each in (origin, taker):
         each.environment["PATH"] = f"{FOLDER}:{each.environment['PATH']}"
