@@ -1,6 +1,6 @@
 """The common parts of handoff-editor, handoff-agents, handoff-git and handoff-terminal: choosing an offer, the card that is
 shown before it is continued, the place of its document here, and a terminal."""
-import json, os, re, select, shutil, subprocess, sys, threading, time, urllib.parse
+import json, os, re, select, shutil, socket, subprocess, sys, threading, time, urllib.parse
 
 import handoff
 from handoff import visible
@@ -13,6 +13,8 @@ TERMINALS = {"xdg-terminal-exec": [], "x-terminal-emulator": ["-e"], "gnome-term
 OPEN_TIMEOUT = 60
 # Seconds without a byte after which a stream is closed.
 STREAM_TIMEOUT = 120
+# Streams of an app that are open at the same time, each to another device.
+MAX_STREAMS = 16
 MAX_LINE = 1 << 16
 FAILED, OFFLINE, NO_OFFER, INTERRUPTED = 1, 3, 4, 130
 
@@ -102,6 +104,54 @@ def stream_of(continuation, path=None):
     stream.read(wait=True)
     stream.settimeout(STREAM_TIMEOUT)
     return stream
+
+
+def send(stream, data):
+    """Sends bytes to a stream. Each part has its own timeout: `sendall` has one for all of them, in which a slow link may not
+    transfer a large file."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.send(rest[:1 << 16]):]
+
+
+class Streams:
+    """The streams over which an app sends, each on its own thread. Each device has one: a new one replaces the previous one, so
+    that a device that does not read cannot prevent the streams of others."""
+
+    def __init__(self):
+        self._open, self._lock = {}, threading.Lock()
+
+    def start(self, stream, event, parts):
+        """Sends the items of an iterable, which runs on the thread of the stream."""
+        device = (event.get("origin") or {}).get("device")
+        with self._lock:
+            old = self._open.pop(device, None)
+            is_full = len(self._open) >= MAX_STREAMS
+            if not is_full:
+                self._open[device] = stream
+        if old:
+            try:
+                old.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # It has ended by itself.
+        if is_full:
+            return stream.close()
+        threading.Thread(target=self._run, args=(stream, device, parts), daemon=True).start()
+
+    def _run(self, stream, device, parts):
+        with stream:
+            try:
+                stream.settimeout(STREAM_TIMEOUT)
+                for data in parts:
+                    send(stream, data)
+                stream.shutdown(socket.SHUT_WR)
+                stream.recv(1)  # Wait until the other device closes the stream. Closing it first would drop bytes.
+            except OSError:
+                pass
+            finally:
+                with self._lock:
+                    if self._open.get(device) is stream:
+                        del self._open[device]
 
 
 def header(file, limit=MAX_LINE):
