@@ -139,7 +139,7 @@ package struct ListCommand: Command {
                 cell(activity.title, context),
                 Describe.type(activity.type),
                 VisibleText.escape(activity.deviceName) + (activity.sent ? ", sent to you" : "")
-                    + (activity.exclusive ? ", in use there" : "")
+                    + (activity.exclusive == true ? ", in use there" : "")
                     + (activity.kept.map { ", \(Describe.kept($0))" } ?? ""),
                 RelativeAge.text(seconds: activity.age),
                 ([Describe.opens(activity.opens)] + Self.advice(activity)).joined(separator: "; "),

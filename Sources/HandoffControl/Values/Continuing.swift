@@ -116,10 +116,10 @@ package struct ContinuedActivity: DirectControlValue {
     /// The state of that device, if this is the copy of an activity that it had on offer; nil if the
     /// device itself has sent it.
     package var kept: ControlKept?
-    /// The lineage of an activity with which the app continues this one.
-    package var lineage: Lineage
-    /// True if the app there edits the content exclusively.
-    package var exclusive: Bool
+    /// The lineage of an activity with which the app continues this one; nil from an older daemon.
+    package var lineage: Lineage?
+    /// True if the app there edits the content exclusively; nil from an older daemon.
+    package var exclusive: Bool?
 
     /// Converts a payload from another device for the app that continues it.
     package init(id: ActivityID, content: ActivityContent, origin: Origin, kept: ControlKept? = nil) {
@@ -148,7 +148,7 @@ package struct ContinuedActivity: DirectControlValue {
             ("targetContentIdentifier", targetContentIdentifier?.json ?? .null), ("streams", .bool(streams)),
             ("device", origin.device.json), ("deviceName", .string(origin.deviceName)),
             ("deviceKind", .string(origin.deviceKind.name)), ("origin", origin.field), ("kept", kept?.field ?? .null),
-            ("lineage", lineage.field), ("exclusive", .bool(exclusive)),
+            ("lineage", lineage?.field ?? .null), ("exclusive", exclusive.map(JSON.bool) ?? .null),
         ])
     }
 }
