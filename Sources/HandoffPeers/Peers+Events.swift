@@ -68,7 +68,7 @@ extension Peers {
     }
 
     /// True if there are records of kept activities.
-    var holdsKept: Bool { kept.helloDigest != nil }
+    var holdsKept: Bool { kept.holdsRecords }
 
     /// Handles a device that has come online or has changed.
     func consider(_ peer: Peer) {

@@ -31,7 +31,7 @@ import Testing
 
     @Test func `records that are pushed arrive at all members once`() throws {
         let activity = ActivityID(checked: [UInt8](repeating: 7, count: 16))
-        let copy = try desk.copy(of: activity, time: 1_000)
+        let copy = try desk.copy(of: activity, time: network.unixSeconds)
         var outcome: KeptSync.Outcome?
         desk.peers.kept.push([.copy(copy)]) { outcome = $0 }
         try network.run("the answers") { outcome != nil }
@@ -43,7 +43,7 @@ import Testing
     @Test func `a member that returns fetches the records of one that kept them`() throws {
         let activity = ActivityID(checked: [UInt8](repeating: 7, count: 16))
         couch.stop()
-        desk.peers.kept.push([.copy(try desk.copy(of: activity, time: 1_000))])
+        desk.peers.kept.push([.copy(try desk.copy(of: activity, time: network.unixSeconds))])
         try network.run("the server has it") { kept(at: server) == [activity] }
         desk.stop()
         try couch.start()
