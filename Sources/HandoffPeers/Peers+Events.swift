@@ -56,6 +56,7 @@ extension Peers {
             records[link.device].trouble = isTrouble ? link.trouble : nil
         }
         network.linkEnded(link)
+        kept.ended(link)
         staticPeers.review()
         delegate?.linksChanged()
     }

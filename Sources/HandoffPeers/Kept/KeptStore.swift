@@ -162,10 +162,13 @@ package struct KeptStore: Sendable {
         mutating func add(_ entry: ListEntry) {
             lists[entry.list.stamp.position.generation] = entry
             firstGeneration = max(firstGeneration, entry.list.firstGeneration)
-            if lists.count > KeptLimits.maxLists, let first = lists.keys.min() {
-                firstGeneration = max(firstGeneration, first + 1)
-            }
             lists = lists.filter { $0.key >= firstGeneration }
+            // Generations before the oldest of these lists are withdrawn: their lists are not kept.
+            let newest = lists.keys.sorted(by: >).prefix(KeptLimits.maxLists)
+            if newest.count == KeptLimits.maxLists, let first = newest.last {
+                firstGeneration = max(firstGeneration, first)
+                lists = lists.filter { $0.key >= first }
+            }
             copies = copies.filter { !withdraws($0.key, $0.value.copy.stamp) }
         }
 
@@ -276,7 +279,7 @@ package struct KeptStore: Sendable {
     package func contains(_ name: KeptName) -> Bool { places[name] != nil }
 
     /// Returns a record with its remaining time in seconds, for another device.
-    func record(_ name: KeptName, at now: MonotonicInstant) -> SentKeptRecord? {
+    package func record(_ name: KeptName, at now: MonotonicInstant) -> SentKeptRecord? {
         guard let (record, expires) = find(name) else { return nil }
         let left = now.duration(to: expires).components.seconds
         return left > 0 ? SentKeptRecord(record, left: UInt64(left)) : nil

@@ -246,9 +246,20 @@ package final class KeptSync {
         perform(machine.receivedHello(from: link.device, digest: digest, at: loop.now))
     }
 
-    /// Connects soon to a member that announces records, unless its hello arrives first.
+    /// Handles the end of a link.
+    func ended(_ link: PeerLink) {
+        if pool.established(to: link.device) == nil { machine.disconnected(link.device) }
+    }
+
+    /// Handles a member that has gone offline.
+    func wentOffline(_ device: DeviceID) {
+        machine.wentOffline(device)
+    }
+
+    /// Connects soon to a member that announces records, unless its hello arrives first. Called when
+    /// the member comes online and with each of its new labels.
     func search(_ device: DeviceID) {
-        guard isOn else { return }
+        guard isOn, machine.needsHello(of: device) else { return }
         searched.insert(device)
         guard searchTimer?.isArmed != true else { return }
         searchTimer = loop.timer(after: Self.searchDelay, accuracy: .seconds(1)) { [unowned self] in
@@ -289,7 +300,10 @@ package final class KeptSync {
     ) {
         guard let link = pool.established(to: device) else {
             // In a later turn, because the machine waits for the answer.
-            return loop.later { completion(nil) }
+            return loop.later { [self] in
+                completion(nil)
+                machine.disconnected(device)
+            }
         }
         link.request(method, parameters, timeout: Self.timeout) { outcome in
             guard case .answered(.result(let result)) = outcome else { return completion(nil) }

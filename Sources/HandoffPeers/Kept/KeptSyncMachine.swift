@@ -25,7 +25,9 @@ package struct KeptSyncMachine {
 
     /// The limits and the last hello of a member.
     private struct Member {
-        /// The digest in its last hello; nil if it has no records, keeps none, or has sent no hello.
+        /// True if it has sent a hello since it came online.
+        var isKnown = false
+        /// The digest in its last hello; nil if it has no records, or keeps none.
         var digest: [UInt8]?
         /// Its requests: a new state of its activities every 30 s, all of them when it goes to sleep,
         /// and all records of the account when it returns.
@@ -68,7 +70,8 @@ package struct KeptSyncMachine {
     private var pull: Pull?
     /// The members that wait for their comparison.
     private var queue: [DeviceID] = []
-    /// The time of the next attempt to compare a member of the queue.
+    /// The members whose comparison has failed or is too early, and the time of the next attempt.
+    private var postponed: Set<DeviceID> = []
     private var retry: MonotonicInstant?
     /// Records that were fetched and not stored.
     private var refused: Set<KeptName> = []
@@ -95,9 +98,13 @@ package struct KeptSyncMachine {
         store.retain(live)
         members = members.filter { live.contains($0.key) }
         queue.removeAll { !live.contains($0) }
+        postponed.formIntersection(live)
         unreached.formIntersection(live)
         refused = []
     }
+
+    /// True if no comparison is pending, and no member lacks records that this device was to send.
+    package var isSettled: Bool { pull == nil && queue.isEmpty && postponed.isEmpty && unreached.isEmpty }
 
     // MARK: - Records
 
@@ -154,8 +161,30 @@ package struct KeptSyncMachine {
     /// - Parameter digest: nil if it has no records, or keeps none.
     package mutating func receivedHello(from device: DeviceID, digest: [UInt8]?, at now: MonotonicInstant) -> [Effect] {
         members[device, default: Member()].digest = digest
+        members[device]?.isKnown = true
         if let digest, digest != self.digest, !queue.contains(device) { queue.append(device) }
         return next(at: now)
+    }
+
+    /// Returns true if the records of a member are to be compared: it has sent no hello since it came
+    /// online, or another digest. Also after records were pushed, because the sender may have lost
+    /// its power before it had reached all members.
+    package func needsHello(of device: DeviceID) -> Bool {
+        guard let member = members[device], member.isKnown else { return true }
+        return member.digest != digest
+    }
+
+    /// Handles a member that has gone offline.
+    package mutating func wentOffline(_ device: DeviceID) {
+        members[device]?.digest = nil
+        members[device]?.isKnown = false
+        disconnected(device)
+    }
+
+    /// Handles the end of the last connection with a member. A new one starts with hellos.
+    package mutating func disconnected(_ device: DeviceID) {
+        queue.removeAll { $0 == device }
+        postponed.remove(device)
     }
 
     /// Handles the names of a member's records; nil if it has not sent them.
@@ -163,6 +192,7 @@ package struct KeptSyncMachine {
         _ names: [KeptName]?, from device: DeviceID, at now: MonotonicInstant
     ) -> [Effect] {
         guard pull?.device == device, pull?.names == nil else { return [] }
+        if names == nil { postpone(device, at: now) }
         if refusedUntil.map({ $0 <= now }) ?? true { refused = [] }
         let missing = (names ?? []).prefix(Self.maxNames).filter { !store.contains($0) && !refused.contains($0) }
         pull?.names = Array(missing)
@@ -187,7 +217,8 @@ package struct KeptSyncMachine {
                 refuse(name, at: context.now)
             }
         }
-        // A member that sends none of the requested records must not be asked again.
+        // A member that sends none of the requested records is compared later.
+        if received.isEmpty { postpone(device, at: context.now) }
         current.names = received.isEmpty ? [] : names.filter { !received.contains($0) && !store.contains($0) }
         pull = current
         return (new, fetch(at: context.now))
@@ -203,8 +234,16 @@ package struct KeptSyncMachine {
             unreached = []
             self.greeting = nil
         }
-        if let pull, pull.deadline <= now { effects += end() + next(at: now) }
-        if let retry, retry <= now { effects += next(at: now) }
+        if let pull, pull.deadline <= now {
+            postpone(pull.device, at: now)
+            effects += end() + next(at: now)
+        }
+        if let retry, retry <= now {
+            queue += postponed.subtracting(queue).sorted()
+            postponed = []
+            self.retry = nil
+            effects += next(at: now)
+        }
         return effects
     }
 
@@ -216,23 +255,31 @@ package struct KeptSyncMachine {
 
     /// Starts the next comparison.
     private mutating func next(at now: MonotonicInstant) -> [Effect] {
-        guard pull == nil else { return [] }
-        retry = nil
-        guard !queue.isEmpty else { return [] }
-        queue = queue.filter(different.contains)
-        for (index, device) in queue.enumerated()
-        where members[device, default: Member()].pulls.admit(at: now) {
-            queue.remove(at: index)
+        guard pull == nil, !queue.isEmpty else { return [] }
+        var waiting = queue.filter(different.contains)[...]
+        defer { queue = Array(waiting) }
+        while let device = waiting.popFirst() {
+            guard members[device, default: Member()].pulls.admit(at: now) else {
+                postpone(device, at: now)
+                continue
+            }
             pull = Pull(device: device, deadline: now.advanced(by: Self.pullTimeout))
             return [.requestNames(device)]
         }
-        if !queue.isEmpty { retry = now.advanced(by: Self.pullInterval) }
         return []
+    }
+
+    private mutating func postpone(_ device: DeviceID, at now: MonotonicInstant) {
+        postponed.insert(device)
+        retry = retry ?? now.advanced(by: Self.pullInterval)
     }
 
     private mutating func fetch(at now: MonotonicInstant) -> [Effect] {
         guard let names = pull?.names, let device = pull?.device, let deadline = pull?.deadline else { return [] }
-        guard !names.isEmpty, now < deadline else { return end() + next(at: now) }
+        guard !names.isEmpty, now < deadline else {
+            if !names.isEmpty { postpone(device, at: now) }
+            return end() + next(at: now)
+        }
         let batch = Array(names.prefix(Self.maxRecords))
         pull?.requested = Set(batch)
         return [.fetch(batch, from: device)]
