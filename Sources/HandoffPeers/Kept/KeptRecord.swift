@@ -11,7 +11,7 @@ package enum KeptRecord: Sendable {
     case receipt(KeptReceipt)
 
     /// The name of the member that contains the record in a message.
-    var kind: Kind {
+    package var kind: Kind {
         switch self {
         case .copy: .copy
         case .list: .list
@@ -19,7 +19,7 @@ package enum KeptRecord: Sendable {
         }
     }
 
-    enum Kind: String, CaseIterable {
+    package enum Kind: String, CaseIterable {
         case copy, list, receipt
     }
 

@@ -242,8 +242,9 @@ package final class KeptSync {
         records[link.device].keepsActivities = hello.keepsActivities
         searched.remove(link.device)
         guard isOn else { return }
-        let digest = hello.keepsActivities ? hello.keptDigest : nil
-        perform(machine.receivedHello(from: link.device, digest: digest, at: loop.now))
+        perform(
+            machine.receivedHello(
+                from: link.device, isKeeper: hello.keepsActivities, digest: hello.keptDigest, at: loop.now))
     }
 
     /// Handles the end of a link.

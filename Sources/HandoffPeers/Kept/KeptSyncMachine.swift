@@ -27,7 +27,9 @@ package struct KeptSyncMachine {
     private struct Member {
         /// True if it has sent a hello since it came online.
         var isKnown = false
-        /// The digest in its last hello; nil if it has no records, or keeps none.
+        /// True if it keeps activities, by its last hello.
+        var isKeeper = false
+        /// The digest in its last hello; nil if it has no records.
         var digest: [UInt8]?
         /// Its requests: a new state of its activities every 30 s, all of them when it goes to sleep,
         /// and all records of the account when it returns.
@@ -158,9 +160,15 @@ package struct KeptSyncMachine {
 
     /// Handles the hello of a member.
     ///
-    /// - Parameter digest: nil if it has no records, or keeps none.
-    package mutating func receivedHello(from device: DeviceID, digest: [UInt8]?, at now: MonotonicInstant) -> [Effect] {
+    /// - Parameters:
+    ///   - isKeeper: true if it keeps activities.
+    ///   - digest: nil if it has no records.
+    package mutating func receivedHello(
+        from device: DeviceID, isKeeper: Bool, digest: [UInt8]?, at now: MonotonicInstant
+    ) -> [Effect] {
+        let digest = isKeeper ? digest : nil
         members[device, default: Member()].digest = digest
+        members[device]?.isKeeper = isKeeper
         members[device]?.isKnown = true
         if let digest, digest != self.digest, !queue.contains(device) { queue.append(device) }
         return next(at: now)
@@ -178,6 +186,7 @@ package struct KeptSyncMachine {
     package mutating func wentOffline(_ device: DeviceID) {
         members[device]?.digest = nil
         members[device]?.isKnown = false
+        members[device]?.isKeeper = false
         disconnected(device)
     }
 
@@ -210,11 +219,14 @@ package struct KeptSyncMachine {
         for each in sent ?? [] {
             let name = KeptName(of: each.record.encoded)
             guard current.requested.contains(name), received.insert(name).inserted else { continue }
-            if store.merge(each.record, left: each.left, context) == .stored {
+            switch store.merge(each.record, left: each.left, context) {
+            case .stored:
                 new.append(each.record)
                 current.hasStored = true
-            } else if !store.contains(name) {
-                refuse(name, at: context.now)
+            case .known: break
+            // There may be room as soon as a list has arrived.
+            case .refused(.full): break
+            case .outdated, .refused: refuse(name, at: context.now)
             }
         }
         // A member that sends none of the requested records is compared later.
@@ -247,16 +259,17 @@ package struct KeptSyncMachine {
         return effects
     }
 
-    /// The members whose last hello shows another digest.
+    /// The members whose last hello shows another digest, or no records.
     private var different: Set<DeviceID> {
         let own = digest
-        return Set(members.filter { $0.value.digest.map { $0 != own } ?? false }.keys)
+        return Set(members.filter { $0.value.isKeeper && $0.value.digest != own }.keys)
     }
 
     /// Starts the next comparison.
     private mutating func next(at now: MonotonicInstant) -> [Effect] {
         guard pull == nil, !queue.isEmpty else { return [] }
-        var waiting = queue.filter(different.contains)[...]
+        let different = different
+        var waiting = queue.filter { different.contains($0) && members[$0]?.digest != nil }[...]
         defer { queue = Array(waiting) }
         while let device = waiting.popFirst() {
             guard members[device, default: Member()].pulls.admit(at: now) else {

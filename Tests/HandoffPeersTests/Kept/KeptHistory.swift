@@ -25,7 +25,7 @@ struct KeptHistory {
     private var seconds: UInt64 = 0
     private var epoch = 0
     private var hasRemoved = false
-    /// True if records were lost with the connection of their sender, until the next hellos of all.
+    /// True if records were lost with their sender or its connection, until the next hellos of all.
     private var hasLoss = false
 
     private static let keys: [SigningKey] = (0..<4).compactMap { number in
@@ -58,6 +58,10 @@ struct KeptHistory {
         /// The statements of the roster, and then the account key.
         case roster(Set<DeviceID>, epoch: Int)
         case accountKey(Int)
+
+        var hasRecords: Bool {
+            if case .keep = self { true } else { false }
+        }
     }
 
     private struct SimulatedDevice {
@@ -105,6 +109,7 @@ struct KeptHistory {
     // MARK: - Events
 
     private mutating func act() throws {
+        checkLinks()
         let number = Int.random(in: 0..<4, using: &random)
         guard devices[number].isAwake else {
             if Bool.random(using: &random) { wake(number) }
@@ -115,9 +120,9 @@ struct KeptHistory {
         case ..<30: try edit(number)
         case ..<40: try end(number)
         case ..<60: try continueKept(number)
-        case ..<70: sleep(number)
+        case ..<68: sleep(number)
         case ..<75: cutPower(number)
-        case ..<77: try withdrawAll(number)
+        case ..<79: try withdrawAll(number)
         case ..<86: separate(Link(number, (number + Int.random(in: 1...3, using: &random)) % 4))
         case ..<88: remove((number + Int.random(in: 1...3, using: &random)) % 4, by: number)
         case ..<91: rotate(number)
@@ -188,7 +193,6 @@ struct KeptHistory {
         guard let kept = offers.randomElement(using: &random) else { return }
         continued += 1
         // After the messages have arrived, the connected devices know the same.
-        let isSettled = !hasLoss && queues.values.allSatisfy(\.isEmpty) && devices.allSatisfy { $0.machine.isSettled }
         let known = isSettled ? [number] + linked(number) : [number]
         for device in known {
             if devices[device].removed.contains(kept.origin) { failures.append("a removed device's copy was continued") }
@@ -200,6 +204,18 @@ struct KeptHistory {
             device: Self.ids[number], origin: kept.origin, activity: kept.summary.id, time: stamp(number).time,
             key: Self.keys[number])
         push(number, [.receipt(receipt)])
+    }
+
+    /// True if all messages have arrived, and all comparisons have ended.
+    private var isSettled: Bool {
+        !hasLoss && queues.values.allSatisfy(\.isEmpty) && devices.allSatisfy { $0.machine.isSettled }
+    }
+
+    /// Connected devices have the same records after the messages have arrived.
+    private mutating func checkLinks() {
+        guard isSettled, queues.keys.contains(where: { devices[$0.low].machine.digest != devices[$0.high].machine.digest })
+        else { return }
+        failures.append("connected stores differ")
     }
 
     private mutating func push(_ number: Int, _ new: [KeptRecord]) {
@@ -214,6 +230,8 @@ struct KeptHistory {
 
     private mutating func sleep(_ number: Int) {
         devices[number].isAwake = false
+        // Members that have not received its records do not know of them.
+        if !devices[number].machine.isSettled { hasLoss = true }
         disconnect { $0.contains(number) }
     }
 
@@ -353,12 +371,12 @@ struct KeptHistory {
     /// Ends connections. Each request without an answer fails.
     private mutating func disconnect(_ isEnded: (Link) -> Bool) {
         for link in queues.keys.sorted(by: { ($0.low, $0.high) < ($1.low, $1.high) }) where isEnded(link) {
+            if queues[link]?.contains(where: \.message.hasRecords) ?? false { hasLoss = true }
             queues[link] = nil
             for number in [link.low, link.high] {
                 let other = link.other(number)
                 for awaited in devices[number].awaited where awaited.device == other {
                     devices[number].awaited.remove(awaited)
-                    if awaited.kind == .done { hasLoss = true }
                     let answer: Message =
                         switch awaited.kind {
                         case .names: .names(nil)
@@ -389,7 +407,8 @@ struct KeptHistory {
         let isCurrent = devices[number].heldEpoch == devices[number].rosterEpoch
         switch message {
         case .hello(let digest):
-            perform(devices[number].machine.receivedHello(from: sender, digest: digest, at: now), by: number)
+            let effects = devices[number].machine.receivedHello(from: sender, isKeeper: true, digest: digest, at: now)
+            perform(effects, by: number)
         case .keep(let sent, let receivers):
             guard isCurrent, devices[number].machine.admit(sender, at: now) else {
                 return send(.done(false), number, other)
@@ -398,7 +417,9 @@ struct KeptHistory {
             send(.done(true), number, other)
         case .done(let isConfirmed):
             devices[number].awaited.remove(Awaited(device: other, kind: .done))
-            if !isConfirmed { devices[number].machine.missed([sender], at: now) }
+            guard !isConfirmed else { return }
+            hasLoss = true
+            devices[number].machine.missed([sender], at: now)
         case .kept:
             let isAdmitted = isCurrent && devices[number].machine.admit(sender, at: now)
             send(.names(isAdmitted ? devices[number].machine.store.allNames : nil), number, other)
