@@ -244,7 +244,8 @@ package final class KeptSync {
         guard isOn else { return }
         perform(
             machine.receivedHello(
-                from: link.device, isKeeper: hello.keepsActivities, digest: hello.keptDigest, at: loop.now))
+                from: link.device, isKeeper: hello.keepsActivities, digest: hello.keptDigest,
+                shown: link.sentHello?.keptDigest, at: loop.now))
     }
 
     /// Handles the end of a link.

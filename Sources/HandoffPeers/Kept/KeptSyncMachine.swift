@@ -163,15 +163,19 @@ package struct KeptSyncMachine {
     /// - Parameters:
     ///   - isKeeper: true if it keeps activities.
     ///   - digest: nil if it has no records.
+    ///   - shown: the digest in the last hello to it. If it is not the present one, a record has arrived
+    ///     since, of which the member may not know.
     package mutating func receivedHello(
-        from device: DeviceID, isKeeper: Bool, digest: [UInt8]?, at now: MonotonicInstant
+        from device: DeviceID, isKeeper: Bool, digest: [UInt8]?, shown: [UInt8]?, at now: MonotonicInstant
     ) -> [Effect] {
         let digest = isKeeper ? digest : nil
         members[device, default: Member()].digest = digest
         members[device]?.isKeeper = isKeeper
         members[device]?.isKnown = true
-        if let digest, digest != self.digest, !queue.contains(device) { queue.append(device) }
-        return next(at: now)
+        let own = self.digest
+        guard isKeeper, digest != own else { return next(at: now) }
+        if digest != nil, !queue.contains(device) { queue.append(device) }
+        return next(at: now) + (shown != own ? [.greet(device)] : [])
     }
 
     /// Returns true if the records of a member are to be compared: it has sent no hello since it came

@@ -82,6 +82,8 @@ struct KeptHistory {
         var reported: [KeptReceipt] = []
         /// The members whose answer is awaited, by the kind of request.
         var awaited: Set<Awaited> = []
+        /// The digest in the last hello to each device.
+        var shown: [Int: [UInt8]?] = [:]
     }
 
     private struct Awaited: Hashable {
@@ -392,6 +394,7 @@ struct KeptHistory {
 
     private mutating func send(_ message: Message, _ from: Int, _ to: Int, awaiting kind: Awaited.Kind? = nil) {
         guard queues[Link(from, to)] != nil else { return }
+        if case .hello(let digest) = message { devices[from].shown[to] = digest }
         if let kind { devices[from].awaited.insert(Awaited(device: to, kind: kind)) }
         queues[Link(from, to)]?.append((from, message))
     }
@@ -407,7 +410,8 @@ struct KeptHistory {
         let isCurrent = devices[number].heldEpoch == devices[number].rosterEpoch
         switch message {
         case .hello(let digest):
-            let effects = devices[number].machine.receivedHello(from: sender, isKeeper: true, digest: digest, at: now)
+            let effects = devices[number].machine.receivedHello(
+                from: sender, isKeeper: true, digest: digest, shown: devices[number].shown[other] ?? nil, at: now)
             perform(effects, by: number)
         case .keep(let sent, let receivers):
             guard isCurrent, devices[number].machine.admit(sender, at: now) else {
