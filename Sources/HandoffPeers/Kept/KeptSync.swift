@@ -118,7 +118,7 @@ package final class KeptSync {
     }
 
     /// The online members that keep activities, or whose capabilities are unknown.
-    private var keepers: Set<DeviceID> { online.filter { records[$0].keepsActivities != false } }
+    package var keepers: Set<DeviceID> { online.filter { records[$0].keepsActivities != false } }
 
     private func send(
         _ sent: [SentKeptRecord], to targets: Set<DeviceID>, also others: Set<DeviceID>,
