@@ -40,7 +40,9 @@ enum Cast {
                 payload: payload, key: keys[signer]
             ).map { .copy($0) }
         case 3, 4:
-            let listed = (0..<5).filter { bytes[1] >> $0 & 1 == 1 }.map { ActivityID(checked: [UInt8](repeating: $0, count: 16)) }
+            let listed = (0..<5).filter { bytes[1] >> $0 & 1 == 1 }.map {
+                ActivityID(checked: [UInt8](repeating: $0, count: 16))
+            }
             record = try? KeptList(
                 origin: ids[signer], stamp: stamp, firstGeneration: kind == 3 ? 1 : generation,
                 end: stamp.time + KeptLimits.lifetime, activities: listed, key: keys[signer]

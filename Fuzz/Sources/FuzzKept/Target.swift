@@ -65,7 +65,9 @@ private func fillStore(_ events: some Sequence<[UInt8]>) {
         default:
             guard let record = Cast.record(event) else { continue }
             let outcome = store.merge(record, left: UInt64(event[2]) << (event[3] % 12), Cast.context(seconds))
-            if outcome == .stored { require(store.contains(KeptName(of: record.encoded)), "a stored record is missing") }
+            if outcome == .stored {
+                require(store.contains(KeptName(of: record.encoded)), "a stored record is missing")
+            }
         }
         check(store, at: seconds)
     }

@@ -196,7 +196,8 @@ package struct KeptStore: Sendable {
                 expired[entry.copy.activity] = (entry.order, until)
             }
             for oldest in expired.sorted(by: { $0.value.order < $1.value.order })
-                .prefix(max(0, expired.count - KeptLimits.maxCopies)) { expired[oldest.key] = nil }
+                .prefix(max(0, expired.count - KeptLimits.maxCopies))
+            { expired[oldest.key] = nil }
             for (generation, entry) in lists where entry.expires <= now {
                 lists[generation] = nil
                 floor = max(floor ?? entry.list.stamp, entry.list.stamp)
@@ -404,7 +405,8 @@ package struct KeptStore: Sendable {
     /// Returns true if there is a receipt of the same fields with another signature.
     private func hasSame(_ receipt: KeptReceipt) -> Bool {
         devices[receipt.device]?.receipts.contains {
-            ($0.receipt.origin, $0.receipt.activity, $0.receipt.time) == (receipt.origin, receipt.activity, receipt.time)
+            let other = $0.receipt
+            return (other.origin, other.activity, other.time) == (receipt.origin, receipt.activity, receipt.time)
         } ?? false
     }
 

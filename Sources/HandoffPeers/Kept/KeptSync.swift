@@ -180,7 +180,8 @@ package final class KeptSync {
 
     /// Answers a request about kept activities; nil if it is another request, or none is kept here.
     func answer(_ request: PeerRequest, from device: DeviceID) -> PeerResponse.Outcome? {
-        guard isOn, [PeerMethod.keep, PeerMethod.kept, PeerMethod.fetchKept].contains(request.method) else { return nil }
+        let methods = [PeerMethod.keep, PeerMethod.kept, PeerMethod.fetchKept]
+        guard isOn, methods.contains(request.method) else { return nil }
         guard machine.admit(device, at: loop.now) else { return refusal("too many requests about kept activities") }
         switch request.method {
         case PeerMethod.keep: return keep(request.parameters, from: device)

@@ -112,7 +112,8 @@ package struct KeptSyncMachine {
 
     /// Stores records of this device. Returns those that are to be sent.
     package mutating func push(_ new: [KeptRecord], _ context: KeptStore.Context) -> [SentKeptRecord] {
-        new.map { SentKeptRecord($0, left: $0.lifetime) }.filter { store.merge($0.record, left: $0.left, context) == .stored }
+        new.filter { store.merge($0, left: $0.lifetime, context) == .stored }
+            .map { SentKeptRecord($0, left: $0.lifetime) }
     }
 
     /// Returns true if a request of a member is answered.

@@ -114,7 +114,11 @@ struct KeptHistory {
         checkLinks()
         let number = Int.random(in: 0..<4, using: &random)
         guard devices[number].isAwake else {
-            if Bool.random(using: &random) { wake(number) }
+            guard Bool.random(using: &random) else { return }
+            wake(number)
+            // After a restart, the user may not want the former activities.
+            let hasRestarted = devices[number].generation > 1 && devices[number].issued.isEmpty
+            if hasRestarted, Int.random(in: 0..<4, using: &random) == 0 { try withdrawAll(number) }
             return
         }
         switch Int.random(in: 0..<100, using: &random) {
@@ -197,7 +201,9 @@ struct KeptHistory {
         // After the messages have arrived, the connected devices know the same.
         let known = isSettled ? [number] + linked(number) : [number]
         for device in known {
-            if devices[device].removed.contains(kept.origin) { failures.append("a removed device's copy was continued") }
+            if devices[device].removed.contains(kept.origin) {
+                failures.append("\(number) continued the copy of a removed device, known to \(device)")
+            }
             if let reason = model.obstacle(to: kept, knownBy: device) {
                 failures.append("\(number) continued a copy that \(reason), known to \(device)")
             }
@@ -215,9 +221,8 @@ struct KeptHistory {
 
     /// Connected devices have the same records after the messages have arrived.
     private mutating func checkLinks() {
-        guard isSettled, queues.keys.contains(where: { devices[$0.low].machine.digest != devices[$0.high].machine.digest })
-        else { return }
-        failures.append("connected stores differ")
+        let areEqual = queues.keys.allSatisfy { devices[$0.low].machine.digest == devices[$0.high].machine.digest }
+        if isSettled, !areEqual { failures.append("connected stores differ") }
     }
 
     private mutating func push(_ number: Int, _ new: [KeptRecord]) {
@@ -520,14 +525,16 @@ struct KeptHistory {
         while queues.values.contains(where: { !$0.isEmpty }) { deliverOne() }
         let members = devices.indices.filter { !devices[$0].removed.contains(Self.ids[$0]) && !isRemoved($0) }
         let digests = Set(members.map { devices[$0].machine.digest ?? [] })
-        if digests.count > 1 { failures.append("the stores differ: \(members.map { devices[$0].machine.store.count })") }
+        if digests.count > 1 {
+            failures.append("the stores differ: \(members.map { devices[$0].machine.store.count })")
+        }
         for number in members {
-            for receipt in model.receipts(of: Self.ids[number], knownByAny: members)
-            where devices[number].issued.contains(receipt.activity)
-                && !devices[number].reported.contains(receipt) && receipt.time + KeptLimits.lifetime > Self.start + seconds
-                && !isRemoved(receipt.device) {
-                failures.append("a receipt did not reach its origin")
+            let (issued, reported) = (devices[number].issued, devices[number].reported)
+            let isMissing = model.receipts(of: Self.ids[number], knownByAny: members).contains {
+                issued.contains($0.activity) && !reported.contains($0) && !isRemoved($0.device)
+                    && $0.time + KeptLimits.lifetime > Self.start + seconds
             }
+            if isMissing { failures.append("a receipt did not reach its origin") }
         }
     }
 
@@ -552,8 +559,10 @@ private struct KeptModel {
             switch record {
             case .list(let list):
                 if list.firstGeneration > kept.stamp.position.generation { return "was withdrawn with its generation" }
-                let isOlder = kept.stamp.position.generation == list.stamp.position.generation && kept.stamp < list.stamp
-                if isOlder, !list.activities.contains(kept.summary.id) { return "was withdrawn" }
+                let isSame = kept.stamp.position.generation == list.stamp.position.generation
+                if isSame, kept.stamp < list.stamp, !list.activities.contains(kept.summary.id) {
+                    return "was withdrawn"
+                }
             case .copy(let copy):
                 if copy.activity == kept.summary.id, kept.stamp < copy.stamp { return "was replaced" }
             case .receipt: break

@@ -29,9 +29,10 @@ struct KeptSigner {
             text += String(repeating: " ", count: bytes - text.utf8.count)
         }
         let stamp = KeptStamp(position: Position(generation: generation, seq: 0), time: Self.start + time)
-        guard let copy = try KeptCopy(
-            origin: id, stamp: stamp, activity: Self.activity(number), end: stamp.time + lifetime,
-            payload: Array(text.utf8), key: key)
+        guard
+            let copy = try KeptCopy(
+                origin: id, stamp: stamp, activity: Self.activity(number), end: stamp.time + lifetime,
+                payload: Array(text.utf8), key: key)
         else { preconditionFailure("an invalid copy") }
         return .copy(copy)
     }
@@ -42,9 +43,10 @@ struct KeptSigner {
         lifetime: UInt64 = KeptLimits.lifetime
     ) throws -> KeptRecord {
         let stamp = KeptStamp(position: Position(generation: generation, seq: 0), time: Self.start + time)
-        guard let list = try KeptList(
-            origin: id, stamp: stamp, firstGeneration: first, end: stamp.time + lifetime,
-            activities: numbers.map(Self.activity), key: key)
+        guard
+            let list = try KeptList(
+                origin: id, stamp: stamp, firstGeneration: first, end: stamp.time + lifetime,
+                activities: numbers.map(Self.activity), key: key)
         else { preconditionFailure("an invalid list") }
         return .list(list)
     }

@@ -157,7 +157,8 @@ import Testing
         #expect(store.merge(record, left: 86_400, context(clock: limit + 1)) == .outdated)
         #expect(try store.merge(couch.receipt(1, of: desk, at: 0), left: 9, context(clock: limit + 1)) == .outdated)
         #expect(store.merge(record, left: 86_400, context(clock: limit)) == .stored)
-        #expect(try store.merge(desk.copy(2, at: 1), left: 86_400, context(clock: 0)) == .stored, "a clock that is behind")
+        #expect(
+            try store.merge(desk.copy(2, at: 1), left: 86_400, context(clock: 0)) == .stored, "a clock that is behind")
     }
 
     @Test mutating func `the records of removed devices are dropped, and all receipts for them`() throws {
@@ -224,7 +225,9 @@ import Testing
                 var former: [KeptName]?
                 while former != store.allNames {
                     former = store.allNames
-                    for record in records.shuffled(using: &random) { _ = store.merge(record, left: 86_400, context(50)) }
+                    for record in records.shuffled(using: &random) {
+                        _ = store.merge(record, left: 86_400, context(50))
+                    }
                 }
                 results.insert(store.allNames)
             }

@@ -27,7 +27,9 @@ import Testing
 
     private func name(_ record: KeptRecord) -> KeptName { KeptName(of: record.encoded) }
 
-    private mutating func hello(_ device: KeptSigner, _ digest: UInt8?, at seconds: UInt64 = 0) -> [KeptSyncMachine.Effect] {
+    private mutating func hello(
+        _ device: KeptSigner, _ digest: UInt8?, at seconds: UInt64 = 0
+    ) -> [KeptSyncMachine.Effect] {
         machine.receivedHello(
             from: device.id, isKeeper: true, digest: digest.map { [UInt8](repeating: $0, count: 16) },
             shown: machine.digest, at: context(seconds).now)
@@ -52,7 +54,7 @@ import Testing
         #expect(Set(mixed.map(\.targets)) == [[shed.id], [hall.id]])
     }
 
-    @Test mutating func `a member's records are forwarded at a limited rate, and the others are told to compare`() throws {
+    @Test mutating func `a member's records are forwarded at a limited rate, and then fetched`() throws {
         var forwarded = 0
         for time in UInt64(1)...40 { forwarded += receive(sent(try desk.copy(1, at: time))).count }
         #expect(forwarded == 12)
@@ -127,7 +129,8 @@ import Testing
         var requests = 1
         for (index, copy) in copies.enumerated() {
             let seconds = UInt64(4 * (index + 1))
-            requests += machine.receivedRecords(sent(copy), from: desk.id, context(seconds)).effects
+            requests +=
+                machine.receivedRecords(sent(copy), from: desk.id, context(seconds)).effects
                 .filter { if case .fetch = $0 { true } else { false } }.count
         }
         #expect(requests == 3, "it has 10 seconds")
@@ -197,7 +200,8 @@ import Testing
         guard case .object(let object) = element, let text = object["copy"] else { return }
         let wrong: [JSONObject] = [
             [:], ["copy": text], ["left": .integer(5)], ["copy": text, "left": .integer(-1)],
-            ["copy": text, "left": .string("5")], ["copy": text, "left": .real(5)], ["list": text, "left": .integer(5)],
+            ["copy": text, "left": .string("5")], ["copy": text, "left": .real(5)],
+            ["list": text, "left": .integer(5)],
             ["receipt": text, "left": .integer(5)], ["copy": text, "list": text, "left": .integer(5)],
             ["copy": .string("%%"), "left": .integer(5)], ["copy": .string(""), "left": .integer(5)],
             ["copy": .integer(1), "left": .integer(5)], ["other": text, "left": .integer(5)],
