@@ -178,8 +178,7 @@ import Testing
         try waitFor()
     }
 
-    @Test func `an activity that its app lets others keep stays after its app has ended, until it is withdrawn`() throws
-    {
+    @Test func `an activity that may outlast its app stays until it is withdrawn`() throws {
         var note = Note.activity("kept")
         note.keep = true
         let first = try desk.publish(note)
