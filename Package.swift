@@ -217,7 +217,7 @@ let package = Package(
             dependencies: [
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDesktopService",
                 "HandoffDiscovery", "HandoffHandlers", "HandoffJSON", "HandoffModel", "HandoffPairing",
-                "HandoffProtocol", "HandoffState", "HandoffTestSupport", "HandoffTransport", "LoopIO",
+                "HandoffPeers", "HandoffProtocol", "HandoffState", "HandoffTestSupport", "HandoffTransport", "LoopIO",
             ], swiftSettings: base),
         .testTarget(
             name: "HandoffPeersTests",

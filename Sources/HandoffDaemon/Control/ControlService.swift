@@ -93,6 +93,7 @@ final class ControlService {
                 call.reply(["apps": .array(listApps().map { .object($0.json) })])
             case .setAppEnabled: try setAppEnabled(call)
             case .setAppNotified: try setAppNotified(call)
+            case .setAppKept: try setAppKept(call)
             }
         } catch {
             call.fail(error)
@@ -161,6 +162,14 @@ final class ControlService {
         let fields = Fields(call.parameters)
         let isOn: Bool = try fields.value("notified")
         setApp(try fields.text("app"), { if isOn { $0.muted.remove($1) } else { $0.muted.insert($1) } }) {
+            Self.answer(call, $0)
+        }
+    }
+
+    private func setAppKept(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        let isOn: Bool = try fields.value("kept")
+        setApp(try fields.text("app"), { if isOn { $0.unkept.remove($1) } else { $0.unkept.insert($1) } }) {
             Self.answer(call, $0)
         }
     }

@@ -42,7 +42,7 @@ final class DaemonCore {
     let peers: Peers
     /// The stored addresses that were added by command.
     var peersFile: PeersFile
-    /// The stored sets of disabled and muted apps.
+    /// The stored settings of apps.
     var appSwitches: AppSwitches
     /// The calls that wait until the other members confirm a removal.
     let removals = RemovalReports()

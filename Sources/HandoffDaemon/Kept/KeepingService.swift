@@ -17,6 +17,8 @@ final class KeepingService {
     static let sleepTimeout = Duration.seconds(2)
     /// The maximum time for which the end of the daemon is delayed.
     static let stopTimeout = Duration.seconds(1)
+    /// The maximum size of the copies of all members together in bytes, in equal shares, as of `KeptStore`.
+    private static let maxShared = 6 * 1024 * 1024
     /// The maximum number of remembered receipts.
     private static let maxNoted = 1024
 
@@ -36,6 +38,9 @@ final class KeepingService {
     private var unconfirmed: Set<KeptReceipt>
     private unowned let core: DaemonCore
     private var machine = KeepingMachine()
+    /// Whether the configuration and the policy allow to keep activities. `KeptSync` is switched off
+    /// once the members have the withdrawal of the copies.
+    private var isOn = false
     private var timer: LoopTimer?
     /// The time of the last record. No time is used twice.
     private var lastTime: UInt64 = 0
@@ -69,10 +74,11 @@ final class KeepingService {
 
     /// Applies the configuration and the policy.
     func setOn(_ isOn: Bool) {
-        guard isOn != peers.kept.isOn else { return }
+        guard isOn != self.isOn else { return }
+        self.isOn = isOn
         if !isOn {
             // The copies on other devices are void as well.
-            withdrawAll { [peers] in peers.kept.isOn = false }
+            withdrawAll { [self] in peers.kept.isOn = self.isOn }
         } else {
             peers.kept.isOn = true
             // Of an earlier start. Those that are too old, or of another account, are dropped.
@@ -86,38 +92,58 @@ final class KeepingService {
 
     // MARK: - Local activities
 
+    /// True while a timer waits for the next copy.
+    var isWaiting: Bool { timer != nil }
+
     /// Handles a change of the local activities, or of the online members.
     func review() {
-        guard peers.kept.isOn else { return }
-        if machine.review(candidates(), now: loop.now) { push([]) }
+        guard isOn else { return }
+        if permission == .withdrawn { return withdrawOwn() }
+        if reviewCandidates() { push([]) }
         copyDue()
+    }
+
+    private func reviewCandidates() -> Bool {
+        machine.review(candidates(), now: loop.now) { [self] in mayStay($0) }
     }
 
     /// Copies what is due, if a member is online that may keep it.
     private func copyDue() {
         timer = nil
-        guard let next = machine.nextDeadline, peers.kept.hasKeepers else { return }
+        guard permission == .allowed, let next = machine.nextDeadline, peers.kept.hasKeepers else { return }
         guard next <= loop.now else {
             timer = loop.timer(after: loop.now.duration(to: next), accuracy: .seconds(1)) { [unowned self] in copyDue()
             }
             return
         }
-        push(copies(of: machine.due(at: loop.now)))
+        copy(machine.due(at: loop.now))
         copyDue()
+    }
+
+    /// Copies these offers, and sends the copies with the list of all.
+    ///
+    /// - Returns: false if there was nothing to send, and `completion` is not called.
+    @discardableResult private func copy(
+        _ offers: [ActivityID], completion: @escaping (KeptSync.Outcome) -> Void = { _ in }
+    ) -> Bool {
+        let before = Set(machine.activities)
+        let new = copies(of: offers)
+        guard !new.isEmpty || Set(machine.activities) != before else { return false }
+        push(new, completion: completion)
+        return true
     }
 
     /// Copies an activity at the request of its app, and before the app ends.
     func keepNow(_ activities: [LocalActivity]) {
-        guard peers.kept.isOn else { return }
-        _ = machine.review(candidates(), now: loop.now)
         let offers = Set(activities.filter { $0.keeping == .afterEnd }.compactMap(\.offer?.id))
-        let new = copies(of: machine.pending.filter(offers.contains))
-        if !new.isEmpty { push(new) }
+        guard isOn, permission == .allowed, !offers.isEmpty else { return }
+        let hasChanged = reviewCandidates()
+        if !copy(machine.pending.filter(offers.contains)), hasChanged { push([]) }
     }
 
     /// Withdraws the copies of an activity that its app or the user has ended.
     func withdraw(_ handle: ActivityID) {
-        guard peers.kept.isOn, machine.withdraw(handle) else { return }
+        guard isOn, machine.withdraw(handle) else { return }
         push([])
     }
 
@@ -143,7 +169,7 @@ final class KeepingService {
     ///
     /// - Parameter completion: called once, after at most `timeout`.
     func keepAll(timeout: Duration, completion: @escaping () -> Void) {
-        guard peers.kept.isOn, peers.kept.hasKeepers else { return completion() }
+        guard isOn, peers.kept.hasKeepers else { return completion() }
         var isDone = false
         let finish = { [self] (outcome: KeptSync.Outcome?) in
             guard !isDone else { return }
@@ -155,14 +181,16 @@ final class KeepingService {
             completion()
         }
         endTimer = loop.timer(after: timeout) { finish(nil) }
-        let candidates = self.candidates()
+        let candidates = permission == .allowed ? self.candidates() : []
         var waiting = candidates.count + 1
         let saved = { [self] in
             waiting -= 1
             guard waiting == 0, !isDone else { return }
-            _ = machine.review(self.candidates(), now: loop.now)
-            let new = copies(of: machine.pending)
-            guard !new.isEmpty || !unconfirmed.isEmpty else { return finish(nil) }
+            let hasEnded = reviewCandidates()
+            let before = Set(machine.activities)
+            let new = permission == .allowed ? copies(of: machine.pending) : []
+            let hasChanged = hasEnded || before != Set(machine.activities)
+            guard hasChanged || !new.isEmpty || !unconfirmed.isEmpty else { return finish(nil) }
             push(new, again: unconfirmed.map { .receipt($0) }) { finish($0) }
         }
         for candidate in candidates { apps.saveForKeeping(candidate.handle, completion: saved) }
@@ -177,34 +205,76 @@ final class KeepingService {
         push([], firstGeneration: peers.position.generation) { _ in completion() }
     }
 
+    /// Withdraws the copies of this start and of former ones.
+    private func withdrawOwn() {
+        timer = nil
+        machine.withdrawAll()
+        guard peers.kept.store.activities.contains(where: { $0.origin == own }) else { return }
+        push([], firstGeneration: peers.position.generation)
+    }
+
+    /// Whether other devices may keep local activities.
+    private enum Permission {
+        case allowed
+        /// Nothing is advertised now, because of the session or the network. The copies of what was
+        /// advertised before stay: most devices are locked before they sleep.
+        case paused
+        /// Advertising is switched off, also if only for one device: the others could send it a copy.
+        case withdrawn
+    }
+
+    private var permission: Permission {
+        if switches.isSwitchedOff(.advertise) || !switches.unadvertised.isDisjoint(with: accountStore.snapshot.others) {
+            return .withdrawn
+        }
+        return accountStore.snapshot.isCurrent && switches.allows(.advertise) ? .allowed : .paused
+    }
+
     /// The local activities that may be kept, most recent first.
     private func candidates() -> [KeepingMachine.Candidate] {
-        guard accountStore.snapshot.isCurrent, switches.allows(.advertise) else { return [] }
-        return apps.offers().compactMap { offer in
+        apps.offers().compactMap { offer in
             guard let activity = apps.offered(offer.activity.id),
-                activity.keeping == .afterEnd || activity.keeping == .whileOffered && offer.recipient == nil,
-                activity.content.type != .clipboard,
-                switches.policy.forbids(activity.content.type) == nil
+                activity.keeping == .afterEnd || activity.keeping == .whileOffered && offer.recipient == nil
             else { return nil }
-            return KeepingMachine.Candidate(
-                offer: offer.activity.id, handle: activity.id, changes: activity.changes,
-                staysAfterEnd: activity.keeping == .afterEnd && offer.recipient == nil)
+            let candidate = KeepingMachine.Candidate(
+                offer: offer.activity.id, handle: activity.id,
+                app: apps.registry.session(activity.session)?.app ?? "", type: activity.content.type,
+                changes: activity.changes, staysAfterEnd: activity.keeping == .afterEnd && offer.recipient == nil)
+            return mayKeep(candidate) ? candidate : nil
         }
+    }
+
+    /// Returns whether other devices may keep the activities of an app and of a type.
+    private func mayKeep(_ candidate: KeepingMachine.Candidate) -> Bool {
+        candidate.type != .clipboard && switches.policy.forbids(candidate.type) == nil
+            && core.isEnabled(candidate.app) && core.isKept(candidate.app)
+    }
+
+    /// Returns whether other devices may keep an activity that is no longer on offer.
+    private func mayStay(_ candidate: KeepingMachine.Candidate) -> Bool {
+        guard mayKeep(candidate) else { return false }
+        guard let activity = apps.store.activity(candidate.handle) else { return true }
+        return activity.keeping == .afterEnd && activity.content.isEligibleForHandoff
     }
 
     private func copies(of offers: [ActivityID]) -> [KeptRecord] {
-        offers.compactMap { offer in
-            guard let activity = apps.offered(offer), let copy = copy(of: activity, offer) else {
-                machine.skipped(offer)
-                return nil
-            }
-            machine.copied(offer, changes: activity.changes)
-            return .copy(copy)
+        // A keeper refuses copies above the share of their origin.
+        let limit = min(KeptLimits.maxPayloads, Self.maxShared / max(accountStore.snapshot.live.count, 1))
+        var copies: [KeptCopy] = []
+        for offer in offers {
+            let new = apps.offered(offer).flatMap { copy(of: $0, offer) }
+            machine.handled(offer, bytes: new?.encoded.count, limit: limit)
+            if let new { copies.append(new) }
         }
+        let listed = Set(machine.activities)
+        return copies.filter { listed.contains($0.activity) }.map { KeptRecord.copy($0) }
     }
 
+    /// Returns the copy of an activity; nil if no device could continue it now.
     private func copy(of activity: LocalActivity, _ offer: ActivityID) -> KeptCopy? {
-        guard let payload = payload(of: activity, offer) else { return nil }
+        guard activity.recipient != nil || activity.bytes <= apps.payloadLimit,
+            activity.content.missingRequiredKeys.isEmpty, let payload = payload(of: activity, offer)
+        else { return nil }
         let stamp = nextStamp()
         var lifetime = KeptLimits.lifetime
         if let expiration = activity.content.expiration {
@@ -398,8 +468,9 @@ final class KeepingService {
         }
     }
 
-    /// Handles new records from other devices.
+    /// Handles new records from other devices, the end of old ones, and members that now keep activities.
     func take(_ records: [KeptRecord]) {
+        review()
         for case .receipt(let receipt) in records where receipt.origin == own { note(receipt) }
         core.control.offersChanged()
     }

@@ -246,6 +246,9 @@ package final class KeptSync {
 
     /// Compares the records with those of a member that has sent a hello.
     func compare(_ hello: Hello, over link: PeerLink) {
+        // Copies may wait for the first member that keeps them.
+        let isNewKeeper = isOn && hello.keepsActivities && records[link.device].keepsActivities != true
+        defer { if isNewKeeper { peers?.delegate?.keptChanged([]) } }
         records[link.device].keepsActivities = hello.keepsActivities
         searched.remove(link.device)
         guard isOn else { return }
