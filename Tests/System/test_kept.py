@@ -6,13 +6,11 @@ Daemons on this machine's loopback interface, with a simulated systemd-logind (`
 simulated sleep (SIGSTOP).
 """
 
-import os
-import select
 import signal
 
 from browsers import until
 from harness import expect, test
-from logind import Logind
+from logind import Logind, sleep, wake
 
 TYPE = "com.example.editing"
 OTHER = "com.example.reading"
@@ -30,22 +28,6 @@ def devices(stage, *names):
     for other in found[1:]:
         stage.join(found[0], other)
     return logind, *found
-
-
-def sleep(logind, daemon, number=0):
-    """Lets the machine of a daemon sleep, as soon as it permits it."""
-    found = logind.delay(number)
-    expect(found, "no lock delays sleep")
-    lock = found[1]
-    logind.sleeps(True)
-    expect(select.select([lock], [], [], 60)[0], "sleep is delayed permanently")
-    os.close(lock)
-    daemon.process.send_signal(signal.SIGSTOP)
-
-
-def wake(logind, daemon):
-    daemon.process.send_signal(signal.SIGCONT)
-    logind.sleeps(False)
 
 
 @test("an activity of a device that is asleep is continued, and its app is notified once when it wakes")

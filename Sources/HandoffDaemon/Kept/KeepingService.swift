@@ -62,12 +62,16 @@ final class KeepingService {
         guard isOn != peers.kept.isOn else { return }
         if !isOn {
             // The copies on other devices are void as well.
-            withdrawAll { [peers] in peers.kept.isOn = false }
+            withdrawAll { [self] in
+                peers.kept.isOn = false
+                core.control.offersChanged()
+            }
         } else {
             peers.kept.isOn = true
             review()
         }
         log.info("Activities are \(isOn ? "" : "no longer ")kept")
+        core.control.reviewChanges()
     }
 
     // MARK: - Local activities
@@ -224,6 +228,7 @@ final class KeepingService {
         hasListed = true
         // The list makes room for the copies.
         peers.kept.push((list.map { [.list($0)] } ?? []) + copies, completion: completion)
+        core.control.keptChanged()
     }
 
     private func nextStamp() -> KeptStamp {
@@ -258,12 +263,12 @@ final class KeepingService {
         guard peers.kept.isOn, let kept = peers.kept.store.activity(offer.activity.id, of: offer.device) else {
             return nil
         }
-        let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
+        let asOf = time(of: kept)
         return KeptOffer(offer: offer, kept: kept, state: ControlKept(.offline, since: nil, asOf: asOf))
     }
 
     private func state(of kept: KeptStore.Kept, isRecent: Bool) -> ControlKept? {
-        let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
+        let asOf = time(of: kept)
         let generation = kept.stamp.position.generation
         guard kept.origin != own else {
             return apps.offered(kept.summary.id) == nil ? ControlKept(.ended, since: nil, asOf: asOf) : nil
@@ -283,7 +288,11 @@ final class KeepingService {
         return ControlKept(.ended, since: nil, asOf: asOf)
     }
 
-    private func seconds(_ duration: Duration) -> Double { Double(duration.components.seconds) }
+    /// The time at which a state was saved, in whole seconds since 1970.
+    private func time(of kept: KeptStore.Kept) -> Double {
+        let age = kept.saved.duration(to: loop.now)
+        return (wallClock.secondsSince1970 - age / .seconds(1)).rounded()
+    }
 
     /// Creates the receipt of a kept activity that was continued here, and sends it towards the
     /// origin.
