@@ -39,7 +39,8 @@ class OfferRow(Row):
         self._is_copying = False
         self._is_recent = is_recent
         self._continue = button(
-            _("Copy") if self._is_clipboard else _("Reopen") if is_recent else _("Continue"), self._copy if self._is_clipboard else self.go,
+            _("Copy") if self._is_clipboard else _("Reopen") if is_recent else _("Continue"),
+            self._copy if self._is_clipboard else self.go,
             valign=Gtk.Align.CENTER)
         self._install = button(_("Open in Software"), self._open_software, valign=Gtk.Align.CENTER)
         self._choices: Optional[list[tuple[str, str]]] = None

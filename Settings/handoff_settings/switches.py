@@ -92,7 +92,8 @@ class SwitchesPage(Page):
             row.show_state(is_on, restriction is None or restriction.by not in _FIXED)
         self._keeping.set_visible(status.keeping is not None)
         self._keeping.set_subtitle(
-            _("Your devices hold each other's activities in memory for 24 hours. Set keep in handoffd.conf to change this.")
+            _("Your devices hold each other's activities in memory for 24 hours. Set keep in handoffd.conf to change "
+              "this.")
             if status.keeping else
             _("Activities end when their device goes to sleep. Set keep in handoffd.conf to change this."))
         self._keeping_state.set_label(_("On") if status.keeping else _("Off"))

@@ -136,7 +136,8 @@ class Kept(unittest.TestCase):
         return values.Kept.read({"asOf": 1_700_000_000, "since": None, **fields}).words(is_own)
 
     def test_each_state_has_its_times(self):
-        self.assertEqual(self.words(state="asleep", since=1_700_000_060), "asleep since 14 November, 22:14, as of 14 November, 22:13")
+        self.assertEqual(self.words(state="asleep", since=1_700_000_060),
+                         "asleep since 14 November, 22:14, as of 14 November, 22:13")
         self.assertEqual(self.words(state="asleep"), "asleep, as of 14 November, 22:13")
         self.assertEqual(self.words(state="offline"), "offline, as of 14 November, 22:13")
         self.assertEqual(self.words(state="another"), "offline, as of 14 November, 22:13")

@@ -326,7 +326,7 @@ def learned(stage):
     # Another one that its app has closed.
     desk.origin.start()
     desk.server.none()
-    closed = desk.publish(TYPE, "--title", "Closed", "--keep")
+    closed = desk.origin.publish(TYPE, "--title", "Closed", "--keep")
     desk.shown("Closed")
     closed.interrupt()
     desk.server.none()

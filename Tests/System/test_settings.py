@@ -265,7 +265,7 @@ def kept(stage):
     owner.process.kill()
     window.see(shown, "offline, as of", "Files and streams not available until Study is back")
     window.press("Continue", row=shown)
-    expect(handle.wait("continue")["content"]["kept"]["state"] == "offline", "not a copy")
+    expect((continued := handle.wait("continue"))["kept"]["state"] == "offline", f"not a copy: {continued}")
     window.see("Opened in", "not available until Study is back")
     # A live offer precedes it.
     study.start()

@@ -77,7 +77,8 @@ package enum PopupAnswer: Sendable, Equatable {
             "activity": .string(offer.id.hex), "device": .string(offer.device.hex),
             "deviceName": .string(offer.deviceName),
             "title": .string(offer.title ?? ""), "isPage": .bool(offer.type == .browsingWeb), "age": .real(offer.age),
-            "opens": .string(offer.opens.name ?? ""), "type": .string(offer.type.text), "kept": offer.kept.map { .object($0.json) } ?? .null, "streams": .bool(offer.streams),
+            "opens": .string(offer.opens.name ?? ""), "type": .string(offer.type.text),
+            "kept": offer.kept.map { .object($0.json) } ?? .null, "streams": .bool(offer.streams),
             "isOwn": .bool(offer.device == own),
         ]
     }

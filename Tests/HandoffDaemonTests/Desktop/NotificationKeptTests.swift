@@ -12,10 +12,10 @@ import Testing
     private static let now = Sample.keptNow
 
     private static func offer(
-        _ activity: UInt8, _ state: ControlKept.State? = nil, since: Double? = nil, asOf: Double = now, streams: Bool = false,
+        _ activity: UInt8, _ state: ControlKept.State? = nil, since: Double? = nil, streams: Bool = false,
         name: String = "Laptop"
     ) -> NotificationOffer? {
-        let kept = state.map { ControlKept($0, since: since, asOf: asOf) }
+        let kept = state.map { ControlKept($0, since: since, asOf: now) }
         return Sample.notificationOffer(
             title: "Draft \(activity)", name: name, activity: activity, kept: kept, streams: streams)
     }

@@ -164,7 +164,9 @@ package struct NotificationMachine: Sendable {
     /// lacks.
     ///
     /// - Parameter missing: A list of noun phrases, unchecked; nil if it lacks nothing.
-    package mutating func incomplete(_ offer: NotificationOffer, _ missing: String?, now: MonotonicInstant) -> [Action] {
+    package mutating func incomplete(
+        _ offer: NotificationOffer, _ missing: String?, now: MonotonicInstant
+    ) -> [Action] {
         guard mayShow else { return [] }
         let line = missing.map(Self.line)
         places[NotificationPlace.ID(offer), default: NotificationPlace()].continued(offer, missing: line)

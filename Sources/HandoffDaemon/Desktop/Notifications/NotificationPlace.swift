@@ -114,7 +114,8 @@ struct NotificationPlace: Sendable {
         if let first = underway.first, isSlow { return .progress(first) }
         // Not the next offer: anything older than a dismissed offer was skipped as well.
         guard let newest = offers.first, !newest.isSent, verdict(on: newest.activity) == nil else { return nil }
-        return .offer(newest, more: offers.dropFirst().count { [nil, .seen, .skipped].contains(verdict(on: $0.activity)) })
+        let more = offers.dropFirst().count { [nil, .seen, .skipped].contains(verdict(on: $0.activity)) }
+        return .offer(newest, more: more)
     }
 
     /// The notification of pending items; nil if the user has seen, dismissed or accepted each of
@@ -175,7 +176,8 @@ struct NotificationPlace: Sendable {
         // A device that goes to sleep is no reason for a prompt. Its notification stays.
         for offer in offers where offer.kept != nil && verdict(on: offer.activity) == nil {
             let wasOffered = former.contains { $0.activity == offer.activity && $0.kept == nil }
-            if wasOffered, !wished.contains(where: { $0.activity == offer.activity }) { judge(offer.activity, .skipped) }
+            guard wasOffered, !wished.contains(where: { $0.activity == offer.activity }) else { continue }
+            judge(offer.activity, .skipped)
         }
         defer { noteObstacles(former) }
         guard let newest else { return }
