@@ -9,7 +9,7 @@ from . import values
 from .model import Model
 from .texts import at, sentence, visible
 from .varlink import Failure
-from .widgets import Page, Row, Rows, SwitchRow, beside, button, label
+from .widgets import Page, Row, Rows, SwitchRow, beside, button
 
 _DIRECTIONS = (
     ("advertise", _("Offer My Activities"), _("Your other devices can continue them.")),
@@ -49,7 +49,8 @@ class SwitchesPage(Page):
         self.add(rows)
         # Set in a file, because it is a decision for all apps, and one of the administrator's.
         self._keeping = Row(_("Keep Activities While Devices Sleep"))
-        self._keeping_state = label()
+        self._keeping_state = Gtk.Label()
+        self._keeping_state.add_css_class("dim-label")
         self._keeping.add_suffix(self._keeping_state)
         rows.append(self._keeping)
         self._heading = self.heading(
