@@ -114,7 +114,11 @@ def kept(stage, kind):
     here, device, other = two.browsers[0], two.origin, two.taker
     url = two.site.url("/small/3")
     owner = other.publish("NSUserActivityTypeBrowsingWeb", "--keep", "--title", "Kept", "--web-url", url)
-    until("the offer", lambda: owner.id in {one["id"] for one in device.ctl("list").lines})
+
+    def listed(daemon, *words):
+        return next((one for one in daemon.ctl("list", *words).lines if one["id"] == owner.id), None)
+
+    until("the offer", lambda: listed(device))
     owner.interrupt()
 
     def continued():
@@ -131,13 +135,15 @@ def kept(stage, kind):
         until("the continuation", lambda: continued() == count)
         until("the page", lambda: here.tabs(url))
 
-    until("the copy", lambda: [one["kept"] for one in device.ctl("list").lines] != [None])
+    until("the copy", lambda: (listed(device) or {}).get("kept"))
     opens("offers", f"{other.name} · closed there at ", before + 1)
     # After a restart of its device it is only a recent one.
     other.restart()
-    until("the recent page", lambda: not device.ctl("list").lines and device.ctl("list", "--recent").lines)
+    until("the recent page", lambda: not listed(device) and listed(device, "--recent"))
     opens("recent", f"{other.name} · closed there at ", before + 2)
+    until("the own copy", lambda: listed(other, "--recent"))
     other.ctl("withdraw", owner.id)
+    until("the end of the copy", lambda: not listed(device, "--recent"))
 
 
 @test("the popup of Chromium continues a kept page, also a recent one", limit=120)

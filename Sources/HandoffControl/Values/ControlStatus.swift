@@ -50,7 +50,7 @@ package struct ControlStatus: ControlValue {
         standing: Standing? = nil, epoch: UInt64?,
         discovery: String, discoveryState: String, port: UInt16, peers: [ControlPeer], published: Int, offered: Int,
         tickets: [ControlTicket], switches: ControlSwitches = ControlSwitches(), warnings: [String],
-        unansweredSince: Double? = nil, savesPower: Bool = false, keeping: Bool = true
+        unansweredSince: Double? = nil, savesPower: Bool = false, keeping: Bool = false
     ) {
         self.daemon = daemon
         self.device = device
