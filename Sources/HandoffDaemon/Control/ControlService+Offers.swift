@@ -65,13 +65,12 @@ extension ControlService {
             let key = OpenerKey(activity)
             let opener = openers[key] ?? opener(activity, running)
             openers[key] = opener
-            return offerTable.settled(
-                OfferedActivity(
-                    id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
-                    deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
-                    hasWebpageURL: activity.hasWebpageURL, age: Double(offer.age(at: now)), sent: activity.isSent,
-                    opens: opener.opens, missing: opener.missing, kept: kept))
-        }
+            return OfferedActivity(
+                id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
+                deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
+                hasWebpageURL: activity.hasWebpageURL, age: Double(offer.age(at: now)), sent: activity.isSent,
+                opens: opener.opens, missing: opener.missing, kept: kept)
+        }.map(offerTable.settled)
     }
 
     /// Returns the recipient of an offer, as far as it is known without the payload.

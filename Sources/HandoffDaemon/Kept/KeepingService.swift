@@ -226,9 +226,9 @@ final class KeepingService {
             return completion(KeptSync.Outcome())
         }
         hasListed = true
+        defer { core.control.keptChanged() }
         // The list makes room for the copies.
         peers.kept.push((list.map { [.list($0)] } ?? []) + copies, completion: completion)
-        core.control.keptChanged()
     }
 
     private func nextStamp() -> KeptStamp {
@@ -263,12 +263,12 @@ final class KeepingService {
         guard peers.kept.isOn, let kept = peers.kept.store.activity(offer.activity.id, of: offer.device) else {
             return nil
         }
-        let asOf = time(of: kept)
+        let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
         return KeptOffer(offer: offer, kept: kept, state: ControlKept(.offline, since: nil, asOf: asOf))
     }
 
     private func state(of kept: KeptStore.Kept, isRecent: Bool) -> ControlKept? {
-        let asOf = time(of: kept)
+        let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
         let generation = kept.stamp.position.generation
         guard kept.origin != own else {
             return apps.offered(kept.summary.id) == nil ? ControlKept(.ended, since: nil, asOf: asOf) : nil
@@ -288,11 +288,7 @@ final class KeepingService {
         return ControlKept(.ended, since: nil, asOf: asOf)
     }
 
-    /// The time at which a state was saved, in whole seconds since 1970.
-    private func time(of kept: KeptStore.Kept) -> Double {
-        let age = kept.saved.duration(to: loop.now)
-        return (wallClock.secondsSince1970 - age / .seconds(1)).rounded()
-    }
+    private func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 
     /// Creates the receipt of a kept activity that was continued here, and sends it towards the
     /// origin.
