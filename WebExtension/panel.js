@@ -7,7 +7,7 @@ import { message } from "./language.js";
 import { described, isFormResult, isPage, listed } from "./pages.js";
 
 const REQUESTS = new Set(["go", "tabs", "pause", "resume", "code"]);
-const ANSWERS = ["status", "offers", "tabs", "went", "code", "sent", "taken", "trouble"];
+const ANSWERS = ["status", "offers", "recent", "tabs", "went", "code", "sent", "taken", "trouble"];
 
 // The maximum time for a sent page to report its position, in milliseconds.
 const TIMEOUT = 1000;

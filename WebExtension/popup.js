@@ -21,6 +21,8 @@ let missing = null;
 let status = null;
 // The offers; null until they are known.
 let offers = null;
+// Activities that are no longer on offer and can be reopened.
+let recent = [];
 // By device: its name, and its tabs or the reason why they are unavailable.
 const tabs = new Map();
 let hasRequestedTabs = false;
@@ -28,7 +30,7 @@ let failure = null;
 // The state of the sent page, for display.
 let sent = null;
 // The numbers of rows or buttons shown in each list.
-const limits = { offers: PART, tabs: PART, recipients: RECIPIENTS };
+const limits = { offers: PART, recent: PART, tabs: PART, recipients: RECIPIENTS };
 
 const request = (fields) => port.postMessage(fields);
 
@@ -50,28 +52,59 @@ const titleOf = (offer) => clean(offer.title) || (offer.isPage ? message("untitl
 
 function originOf(offer) {
   const device = clean(offer.deviceName);
-  if (offer.isPage) return device;
   const app = clean(offer.opens);
-  return app ? message("deviceOpensIn", { device, app }) : message("deviceOpensInBrowser", { device });
+  const origin =
+    offer.isPage ? device
+    : app ? message("deviceOpensIn", { device, app })
+    : message("deviceOpensInBrowser", { device });
+  return offer.kept ? [origin, ...stateOf(offer)].join(" · ") : origin;
+}
+
+/** Returns a time of today, or a day and a time. */
+function at(seconds) {
+  const [then, now] = [new Date(1000 * seconds), new Date()];
+  const isToday = then.toDateString() === now.toDateString();
+  const day = isToday ? {} : { day: "numeric", month: "long" };
+  return new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", ...day }).format(then);
+}
+
+/** Returns the state of the device of a kept activity, and what is not available. */
+function stateOf({ kept, streams, isOwn, deviceName }) {
+  const time = at(kept.asOf);
+  const state =
+    kept.state === "ended" ? message(isOwn ? "closedHere" : "closedThere", { time })
+    : kept.state !== "asleep" ? message("offlineAsOf", { time })
+    : kept.since === null ? message("asleepAsOf", { time })
+    : message("asleepSince", { since: at(kept.since), time });
+  if (!streams) return [state];
+  return [state, kept.state === "ended" ? message("noStreams") : message("streamsLater", { device: clean(deviceName) })];
+}
+
+function rowOf(offer, action, name) {
+  return {
+    key: offer.device + offer.activity,
+    title: titleOf(offer),
+    from: originOf(offer),
+    action: message(action),
+    name: message(name, { title: titleOf(offer), device: clean(offer.deviceName) }),
+    wraps: Boolean(offer.kept),
+    run: () => {
+      failure = null;
+      request({ kind: "go", activity: offer.activity, device: offer.device });
+    },
+  };
+}
+
+function showRecent() {
+  const shown = recent.slice(0, limits.recent);
+  showRows(element("recent"), element("recent-heading"), shown.map((offer) => rowOf(offer, "reopen", "reopenFrom")));
+  showMore("recent", recent.length - shown.length);
+  element("recent-section").hidden = !recent.length;
 }
 
 function showOffers() {
   const shown = (offers ?? []).slice(0, limits.offers);
-  showRows(
-    element("offers"),
-    element("offers-heading"),
-    shown.map((offer) => ({
-      key: offer.device + offer.activity,
-      title: titleOf(offer),
-      from: originOf(offer),
-      action: message("continue"),
-      name: message("continueFrom", { title: titleOf(offer), device: clean(offer.deviceName) }),
-      run: () => {
-        failure = null;
-        request({ kind: "go", activity: offer.activity, device: offer.device });
-      },
-    })),
-  );
+  showRows(element("offers"), element("offers-heading"), shown.map((offer) => rowOf(offer, "continue", "continueFrom")));
   showMore("offers", (offers ?? []).length - shown.length);
   const others = status?.devices ?? [];
   const there = others.filter((each) => each.online).map((each) => clean(each.name));
@@ -204,6 +237,7 @@ function show() {
   showPage();
   showRecipients();
   showOffers();
+  showRecent();
   showTabs();
 }
 
@@ -242,7 +276,7 @@ const answers = {
     failure = null;
     if (!missing) return;
     // Known offers can no longer be continued, and everything is requested again.
-    [status, offers, hasRequestedTabs] = [null, null, false];
+    [status, offers, recent, hasRequestedTabs] = [null, null, [], false];
     tabs.clear();
   },
   page(update) {
@@ -260,6 +294,9 @@ const answers = {
       hasRequestedTabs = true;
       request({ kind: "tabs" });
     }
+  },
+  recent(update) {
+    recent = update.offers;
   },
   tabs({ device, deviceName, tabs: list, failure: why }) {
     tabs.set(device, { name: deviceName, list, why });

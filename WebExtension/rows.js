@@ -30,11 +30,12 @@ function makeRow() {
   return item;
 }
 
-function fill(item, { title, from, action, name, hint, run }) {
+function fill(item, { title, from, action, name, hint, wraps, run }) {
   const button = item.firstChild;
   const [first, second, third] = button.children;
   setText(first, title);
   setText(second, from ?? "");
+  second.classList.toggle("wraps", wraps ?? false);
   setText(third, action ?? "");
   if (button.getAttribute("aria-label") !== name) button.setAttribute("aria-label", name);
   button.title = hint ?? title;

@@ -15,12 +15,15 @@ _TRIES, _PAUSE = 10, 200
 # The activity type for lists of open tabs, which browsers offer to each other.
 _TABS = "dev.handoff1.browser.tabs"
 
-# The method and the parser for each part of the daemon's state.
-_PARTS: dict[str, tuple[str, Callable]] = {
-    "status": ("GetStatus", values.Status.read),
-    "devices": ("ListDevices", values.devices),
-    "apps": ("ListApps", values.apps),
+# The method, its parameters and the parser for each part of the daemon's state.
+_PARTS: dict[str, tuple[str, dict, Callable]] = {
+    "status": ("GetStatus", {}, values.Status.read),
+    "devices": ("ListDevices", {}, values.devices),
+    "apps": ("ListApps", {}, values.apps),
+    "recent": ("ListActivities", {"recent": True}, values.activities),
 }
+# The parts without which nothing is shown. An older daemon has no recent activities.
+_NEEDED = {"status", "devices", "apps", "offers"}
 
 Done = Callable[[Optional[Failure]], None]
 
@@ -29,7 +32,7 @@ class Model(GObject.Object):
     """The current state of the daemon.
 
     `phase` is `connecting`, `ready` or `stopped`; `reason` is the error if it is `stopped`. The signal `changed` names
-    the part that changed: `phase`, `status`, `devices`, `apps` or `offers`.
+    the part that changed: `phase`, `status`, `devices`, `apps`, `offers` or `recent`.
     """
 
     __gsignals__ = {"changed": (GObject.SignalFlags.RUN_FIRST, None, (str,))}
@@ -42,6 +45,8 @@ class Model(GObject.Object):
         self.devices: list[values.Device] = []
         self.apps: list[values.App] = []
         self.offers: list[values.Offer] = []
+        # Those of `ListActivities`, some of which may be on offer.
+        self.recent: list[values.Offer] = []
         self._follow: Optional[Call] = None
         self._watch: Optional[Call] = None
         self._requests: dict[str, Call] = {}
@@ -62,6 +67,7 @@ class Model(GObject.Object):
         self._known.clear()
         self._is_listed = False
         self.offers = []
+        self.recent = []
 
         def lost(failure: Failure) -> None:
             was_ready = self.phase == "ready"
@@ -141,7 +147,7 @@ class Model(GObject.Object):
 
     def _request(self, part: str, is_new: bool = False) -> None:
         """Requests a part. With `is_new`, always notifies the views: a switch may be in the wrong position."""
-        method, read = _PARTS[part]
+        method, parameters, read = _PARTS[part]
 
         def reply(results: dict) -> None:
             value = read(results)
@@ -154,7 +160,7 @@ class Model(GObject.Object):
         if part in self._requests:
             self._requests[part].cancel()
         # The call that follows the daemon reports a lost connection.
-        self._requests[part] = Call(method, reply=reply, failed=lambda failure: self._refused(part, failure))
+        self._requests[part] = Call(method, parameters, reply=reply, failed=lambda failure: self._refused(part, failure))
 
     def _refused(self, part: str, failure: Failure) -> None:
         if failure.is_refusal:
@@ -181,7 +187,7 @@ class Model(GObject.Object):
 
     def _updated(self, part: str) -> None:
         self._known.add(part)
-        if self._known == {"status", "devices", "apps", "offers"} and self.phase != "ready":
+        if self._known >= _NEEDED and self.phase != "ready":
             # The views refresh everything when the phase changes.
             self._enter("ready")
         elif self.phase == "ready":

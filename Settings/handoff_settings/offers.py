@@ -1,4 +1,4 @@
-"""The offers of other devices, with a Continue button, a choice of the app, and what is missing on this device."""
+"""The offers of other devices and recent activities, with a Continue button, a choice of the app, and what is missing here."""
 
 from typing import Callable, Optional
 
@@ -9,7 +9,7 @@ from . import values
 from .doctor import run_program
 from .messages import translated
 from .model import Model
-from .texts import moment, visible
+from .texts import moment, sentence, visible
 from .varlink import Call, Failure
 from .widgets import Page, Row, Rows, button, describe, name, show_kind, status_page
 
@@ -28,7 +28,7 @@ def _has_software() -> bool:
 class OfferRow(Row):
     """An offer and the progress of its continuation."""
 
-    def __init__(self, page: "OffersPage", offer: values.Offer) -> None:
+    def __init__(self, page: "OffersPage", offer: values.Offer, is_recent: bool = False) -> None:
         super().__init__()
         self.offer = offer
         self._page = page
@@ -37,8 +37,10 @@ class OfferRow(Row):
         self._spinner = Gtk.Spinner(valign=Gtk.Align.CENTER)
         self._is_clipboard = offer.type == _CLIPBOARD
         self._is_copying = False
+        self._is_recent = is_recent
         self._continue = button(
-            _("Copy") if self._is_clipboard else _("Continue"), self._copy if self._is_clipboard else self.go,
+            _("Copy") if self._is_clipboard else _("Reopen") if is_recent else _("Continue"),
+            self._copy if self._is_clipboard else self.go,
             valign=Gtk.Align.CENTER)
         self._install = button(_("Open in Software"), self._open_software, valign=Gtk.Align.CENTER)
         self._choices: Optional[list[tuple[str, str]]] = None
@@ -64,15 +66,19 @@ class OfferRow(Row):
         self.offer = offer
         show_kind(self._icon, offer.device_kind)
         title = _("Clipboard") if self._is_clipboard else visible(offer.title or offer.type)
-        verb = _("Copy {title}") if self._is_clipboard else _("Continue {title}")
+        verb = _("Copy {title}") if self._is_clipboard else _("Reopen {title}") if self._is_recent else _("Continue {title}")
         name(self._continue, verb.format(title=title))
         opener = {"app": _("opens in {app}").format(app=visible(offer.opener)), "web": _("opens in the web browser")}.get(
             offer.opens)
         device = visible(offer.device_name)
-        words = [_("sent by {device}").format(device=device) if offer.sent else device, _("since {time}").format(time=self._moment),
+        since = _("since {time}").format(time=self._moment)
+        words = [_("sent by {device}").format(device=device) if offer.sent else device,
+                 offer.kept.words(self._page.is_own(offer)) if offer.kept else since,
                  _("can be copied here") if self._is_clipboard else
                  opener or visible(translated(offer.reason)) or _("no app opens it")]
         lines = ["  ·  ".join(words)]
+        if offer.kept and offer.streams:
+            lines.append(sentence(offer.kept.missing_words(device)))
         if offer.missing:
             lines.append(_("Not on this device: {things}").format(
                 things=", ".join(visible(each.words) for each in offer.missing)))
@@ -146,6 +152,12 @@ class OfferRow(Row):
                 text = _("Opened")
                 if isinstance(opener, str) and opener:
                     text = _("Opened in {app}").format(app=visible(opener))
+                activity = values.Offer.read(results.get("activity"))
+                if activity.kept:
+                    parts = [text, activity.kept.words(self._page.is_own(activity))]
+                    if activity.streams:
+                        parts.append(activity.kept.missing_words(visible(activity.device_name)))
+                    text = "  ·  ".join(parts)
                 missing = ", ".join(visible(each.words) for each in values.missing(results))
                 if missing:
                     self._page.fail(_("{result}. Not on this device: {things}").format(result=text, things=missing))
@@ -186,16 +198,27 @@ class OffersPage(Gtk.Stack):
         self.inform, self.fail = inform, fail
         self._model = model
         self._rows = Rows(lambda offer: OfferRow(self, offer), lambda row, offer: row.show_offer(offer))
+        self._recent = Rows(lambda offer: OfferRow(self, offer, is_recent=True), lambda row, offer: row.show_offer(offer))
         page = Page()
-        page.heading(_("On Your Other Devices"))
+        self._heading = page.heading(_("On Your Other Devices"))
         page.add(self._rows)
+        self._recent_heading = page.heading(
+            _("Recent"), _("Closed in the last 24 hours. Your devices still keep them."))
+        page.add(self._recent)
         self._empty = status_page("dev.handoff1.Settings-symbolic", _("Nothing to Continue"))
         self.add_named(page, "list")
         self.add_named(self._empty, "empty")
 
     def refresh(self) -> None:
         """Shows the state of the model."""
-        self._rows.show_all((each.key, each) for each in self._model.offers)
+        # Those of devices that cannot be reached last.
+        offers = sorted(self._model.offers, key=lambda each: each.kept is not None)
+        self._rows.show_all((each.key, each) for each in offers)
+        self._heading.set_visible(bool(offers))
+        offered = {each.key for each in offers}
+        recent = [each for each in self._model.recent if each.kept and each.key not in offered]
+        self._recent.show_all((each.key, each) for each in recent)
+        self._recent_heading.set_visible(bool(recent))
         restriction = self._model.status.restriction("receive")
         if restriction:
             why = visible(restriction.message, 1000)
@@ -204,4 +227,8 @@ class OffersPage(Gtk.Stack):
         else:
             why = _("Activities from your other devices appear here while they are online.")
         describe(self._empty, why)
-        self.set_visible_child_name("list" if self._model.offers else "empty")
+        self.set_visible_child_name("list" if offers or recent else "empty")
+
+    def is_own(self, offer: values.Offer) -> bool:
+        """Returns whether an activity is of this device."""
+        return offer.device == self._model.status.device

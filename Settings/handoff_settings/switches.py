@@ -47,6 +47,12 @@ class SwitchesPage(Page):
             halign=Gtk.Align.CENTER,
         )
         self.add(rows)
+        # Set in a file, because it is a decision for all apps, and one of the administrator's.
+        self._keeping = Row(_("Keep Activities While Devices Sleep"))
+        self._keeping_state = Gtk.Label()
+        self._keeping_state.add_css_class("dim-label")
+        self._keeping.add_suffix(self._keeping_state)
+        rows.append(self._keeping)
         self._heading = self.heading(
             _("Pause"), _("Stops offering and showing activities for a while. Transfers in progress are completed.")
         )
@@ -85,6 +91,13 @@ class SwitchesPage(Page):
             row = self._directions[direction]
             row.show(title, _why(restriction) or explanation)
             row.show_state(is_on, restriction is None or restriction.by not in _FIXED)
+        self._keeping.set_visible(status.keeping is not None)
+        self._keeping.set_subtitle(
+            _("Your devices hold each other's activities in memory for 24 hours. Set keep in handoffd.conf to change "
+              "this.")
+            if status.keeping else
+            _("Activities end when their device goes to sleep. Set keep in handoffd.conf to change this."))
+        self._keeping_state.set_label(_("On") if status.keeping else _("Off"))
         restrictions = [status.restriction(each[0]) for each in _DIRECTIONS]
         is_paused = all(each is not None and each.by != "session" for each in restrictions)
         is_users = all(each is not None and each.by == "user" for each in restrictions)

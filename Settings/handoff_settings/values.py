@@ -7,7 +7,7 @@ from typing import Any, Optional
 
 from handoff_locale import _
 
-from .texts import moment
+from .texts import at, moment
 
 # The id of a component in AppStream, as a part of an address.
 _COMPONENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,254}")
@@ -73,6 +73,8 @@ class Status:
     advertising: bool = True
     receiving: bool = True
     restrictions: tuple[Restriction, ...] = ()
+    # True if the devices keep each other's activities; None from an older daemon.
+    keeping: Optional[bool] = None
     warnings: tuple[str, ...] = ()
 
     @classmethod
@@ -80,7 +82,8 @@ class Status:
         return cls(
             _text(fields, "daemon"), _text(fields, "device"), _text(fields, "name"), _text(fields, "account") or None,
             _text(fields, "standing"), _flag(fields, "advertising"), _flag(fields, "receiving"),
-            tuple(map(Restriction.read, _objects(fields, "holds"))), tuple(texts(fields, "warnings")))
+            tuple(map(Restriction.read, _objects(fields, "holds"))),
+            _flag(fields, "keeping") if "keeping" in fields else None, tuple(texts(fields, "warnings")))
 
     def restriction(self, direction: str) -> Optional[Restriction]:
         """Returns the strongest restriction of a direction as a whole."""
@@ -161,6 +164,39 @@ def missing(fields: dict) -> tuple[Missing, ...]:
 
 
 @dataclass(frozen=True)
+class Kept:
+    """Why this device has a copy of an activity. `state` is `asleep`, `offline` or `ended`."""
+
+    state: str
+    # When the device announced that it goes to sleep, and when the state was saved, formatted.
+    since: str
+    time: str
+
+    @classmethod
+    def read(cls, fields: Any) -> "Optional[Kept]":
+        if not isinstance(fields, dict):
+            return None
+        since = _number(fields, "since")
+        return cls(_text(fields, "state", "offline"), "" if since is None else at(since), at(_number(fields, "asOf") or 0.0))
+
+    def words(self, is_own: bool = False) -> str:
+        """The state as a sentence fragment. `is_own`: the activity is of this device."""
+        if self.state == "ended":
+            return (_("closed here at {time}") if is_own else _("closed there at {time}")).format(time=self.time)
+        if self.state != "asleep":
+            return _("offline, as of {time}").format(time=self.time)
+        if not self.since:
+            return _("asleep, as of {time}").format(time=self.time)
+        return _("asleep since {since}, as of {time}").format(since=self.since, time=self.time)
+
+    def missing_words(self, device: str) -> str:
+        """What is not available of an activity with streams, as a sentence fragment."""
+        if self.state == "ended":
+            return _("files and streams no longer available")
+        return _("files and streams not available until {device} is back").format(device=device)
+
+
+@dataclass(frozen=True)
 class Offer:
     """An offer of another device. `opens` is `app`, `web` or `nothing`."""
 
@@ -180,6 +216,9 @@ class Offer:
     # The ids and names of the apps that continue it, if there are several.
     choices: tuple[tuple[str, str], ...]
     missing: tuple[Missing, ...]
+    streams: bool = False
+    # None while the device offers it.
+    kept: Optional[Kept] = None
 
     @classmethod
     def read(cls, fields: Any) -> "Offer":
@@ -202,6 +241,8 @@ class Offer:
             tuple((_text(each, "app"), _text(each, "name")) for each in _objects(opens, "choices")
                   if _APP.fullmatch(_text(each, "app"))),
             missing(fields),
+            _flag(fields, "streams"),
+            Kept.read(fields.get("kept")),
         )
 
     @property
@@ -249,6 +290,11 @@ def devices(fields: dict) -> list[Device]:
     """Parses the results of `ListDevices`: this device first, then online devices, by name."""
     found = map(Device.read, _objects(fields, "devices"))
     return sorted(found, key=lambda each: (not each.is_self, not each.online, each.name.casefold(), each.id))
+
+
+def activities(fields: dict) -> list[Offer]:
+    """Parses the results of `ListActivities`."""
+    return list(map(Offer.read, _objects(fields, "activities")))
 
 
 def apps(fields: dict) -> list[App]:

@@ -52,6 +52,8 @@ package struct TrayMenu: Equatable, Sendable {
         static let resume: Int32 = 5
         static let settings: Int32 = 6
         static let send: Int32 = 7
+        static let recentSeparator: Int32 = 8
+        static let recent: Int32 = 9
         static let last: Int32 = 15
     }
 
@@ -88,12 +90,7 @@ package struct TrayMenu: Equatable, Sendable {
     ///
     /// - Parameter hasSettings: True if the window with the settings is installed.
     package mutating func show(_ content: TrayContent, hasSettings: Bool) -> Change {
-        var next: [Item] = content.offers.map { offer in
-            let known = items.first { $0.offer?.device == offer.device && $0.offer?.activity == offer.activity }
-            // A path is not the name of an icon.
-            let icon = offer.icon.flatMap { $0.contains("/") ? nil : $0 } ?? ""
-            return Item(known?.id ?? newID(), offer.label.text(SessionLanguage.translation), icon: icon, .offer(offer))
-        }
+        var next = content.offers.map { item(for: $0) }
         count = next.count + Int(content.omitted)
         isPaused = content.paused ?? false
         if next.isEmpty { next = [Item(Fixed.empty, SessionLanguage.localized("No offers of other devices"))] }
@@ -109,6 +106,10 @@ package struct TrayMenu: Equatable, Sendable {
                         Fixed.more,
                         SessionLanguage.localized(
                             "{count} more: handoffctl list", "{count} more: handoffctl list", omitted)))
+        }
+        if let recent = content.recent, !recent.isEmpty {
+            next += [Item(Fixed.recentSeparator, ""), Item(Fixed.recent, SessionLanguage.localized("Recent"))]
+            next += recent.map { item(for: $0) }
         }
         if content.paused != nil || hasSettings { next.append(Item(Fixed.separator, "")) }
         if hasSettings { next.append(Item(Fixed.send, SessionLanguage.localized("Send Files…"), .send)) }
@@ -126,6 +127,14 @@ package struct TrayMenu: Equatable, Sendable {
         }
         let changed = zip(next, former).filter { $0.label != $1.label || $0.icon != $1.icon }.map(\.0)
         return changed.isEmpty ? .none : .items(changed)
+    }
+
+    /// Returns the item of an offer, which keeps its id.
+    private mutating func item(for offer: TrayContent.Offer) -> Item {
+        let known = items.first { $0.offer?.device == offer.device && $0.offer?.activity == offer.activity }
+        // A path is not the name of an icon.
+        let icon = offer.icon.flatMap { $0.contains("/") ? nil : $0 } ?? ""
+        return Item(known?.id ?? newID(), offer.text(SessionLanguage.translation), icon: icon, .offer(offer))
     }
 
     private mutating func newID() -> Int32 {

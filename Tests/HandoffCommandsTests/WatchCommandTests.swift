@@ -3,6 +3,7 @@ import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffTestSupport
+import LoopIO
 import Testing
 
 @Suite struct WatchCommandTests {
@@ -80,6 +81,30 @@ import Testing
         #expect(modules.allSatisfy { $0["alt"] == $0["class"] })
         let tooltips = ["Draft from laptop", "Letter from laptop\nDraft from laptop", "Letter from laptop", ""]
         #expect(modules.map { $0["tooltip"]?.string } == tooltips)
+    }
+
+    @Test(arguments: [true, false])
+    func `a kept activity has its state in the tooltip of a status bar, and in the lines`(isForBar: Bool) throws {
+        let now = 1_700_000_000.0
+        var offer = try Self.offer(0xA1, "Draft")
+        offer.streams = true
+        offer.kept = ControlKept(.asleep, since: now, asOf: now - 60)
+        let (since, time) = (LocalTime.short(now, now: 0), LocalTime.short(now - 60, now: 0))
+        let state = "asleep since \(since), as of \(time), files and streams not available until it is back"
+        guard isForBar else {
+            _ = try run.run("watch") { call in
+                call.reply(WatchEvent.added(offer).json, continues: true)
+                call.crash()
+            }
+            let start = "offered  a1a1a1a  “Draft” from laptop, \(state)  (com.example.editing, "
+            #expect(run.output.hasPrefix(start))
+            return
+        }
+        var closed = offer
+        closed.kept = ControlKept(.ended, since: nil, asOf: now - 60)
+        let ended = "closed there at \(time), files and streams no longer available"
+        let tooltips = try modules([.added(offer), .ready, .changed(closed)]).map { $0["tooltip"]?.string }
+        #expect(tooltips == ["Draft from laptop, \(state)", "Draft from laptop, \(ended)", ""])
     }
 
     @Test func `a status bar is empty without offers and after the daemon stopped`() throws {

@@ -36,6 +36,7 @@ struct InterfaceValueTests {
         ("PairingWindow", PairingWindowDescription.self), ("Peer", ControlPeer.self), ("Opens", ControlOpens.self),
         ("AppChoice", ControlOpens.Choice.self), ("Missing", ControlMissing.self),
         ("App", ControlApp.self), ("Yield", ControlApp.Yield.self), ("OfferedActivity", OfferedActivity.self),
+        ("Kept", ControlKept.self),
         ("PublishedActivity", PublishedActivity.self), ("Ticket", ControlTicket.self), ("Origin", Origin.self),
         ("Hold", ControlRestriction.self), ("Network", ControlNetwork.self), ("ListNetworks)", ControlNetworks.self),
         ("TrustNetwork)", ControlNetworks.self), ("ForgetNetwork)", ControlNetworks.self),
@@ -51,7 +52,8 @@ struct InterfaceValueTests {
 
     private static let appValues: [(object: String, type: CodableType)] = [
         ("ActivityDescription", ActivityDescription.self), ("ActivityChange", ActivityChange.self),
-        ("Origin", Origin.self), ("Failure", HandoffFailure.self), ("Attach(", AttachRequest.self),
+        ("Origin", Origin.self), ("Kept", ControlKept.self), ("Failure", HandoffFailure.self),
+        ("Attach(", AttachRequest.self),
         ("Declare(", DeclareRequest.self), ("TypeVersions", TypeVersions.self), ("PassFile(", PassFileRequest.self),
         ("ReportReceived(", ReportReceivedRequest.self), ("PassFile)", PassFileReply.self),
         ("ReportProgress(", ReportProgressRequest.self), ("ReportProgress)", ReportProgressReply.self),

@@ -1,4 +1,5 @@
 import DesktopBus
+import HandoffControl
 import HandoffHandlers
 import HandoffModel
 import HandoffTestSupport
@@ -30,6 +31,21 @@ struct TrayMenuTests {
         let huge = TrayMenu(TrayContent(offers: offers, omitted: .max), hasSettings: false)
         #expect(huge.title == "handoff: 4294967315 offers")
         #expect(huge.items[20].action == .none, "there is no window to open")
+    }
+
+    @Test func `recent activities follow the offers, with the state of their device, and keep their ids`() {
+        var recent = Self.offer(3, "Letter")
+        recent.notes = [.phrase("closed there at {time}", ["time": [.verbatim("18:41")]])]
+        var menu = TrayMenu(TrayContent(offers: [Self.offer(1)], recent: [recent]), hasSettings: false)
+        #expect(labels(menu) == ["Draft", "", "Recent", "Letter · closed there at 18:41", "", "Pause"])
+        #expect(menu.items[3].action == .offer(recent) && !menu.items[2].isEnabled)
+        let id = menu.items[3].id
+        #expect(menu.show(TrayContent(offers: [recent]), hasSettings: false) == .layout)
+        #expect(menu.items.first?.id == id)
+        #expect(!TrayMenu(TrayContent(recent: [recent]), hasSettings: false).isActive, "there is nothing to continue")
+        #expect(throws: VarlinkError.self) {
+            try TrayContent(recent: (1...6).map { Self.offer($0) }).check()
+        }
     }
 
     @Test func `a pause keeps the icon, and its menu has only the item that ends it`() {

@@ -4,12 +4,15 @@ none of these."""
 
 import array
 import os
+import select
+import signal
 import socket
 import struct
 import threading
 
 from bus import (ANSWERS, CALL, DESCRIPTORS, ERROR, ERROR_NAME, INTERFACE, MEMBER, NO_REPLY, PATH, REPLY, SENDER, SIGNAL, Reader,
                  Writer, message, padded, text)
+from harness import expect
 
 NAME = "org.freedesktop.login1"
 BUS = "org.freedesktop.DBus"
@@ -280,3 +283,19 @@ class Logind:
         passed = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", descriptors))] if descriptors else []
         with self.guard:
             connection.sendmsg([reply], passed)
+
+
+def sleep(logind, daemon, number=0):
+    """Lets the machine of a daemon sleep, as soon as it permits it."""
+    found = logind.delay(number)
+    expect(found, "no lock delays sleep")
+    lock = found[1]
+    logind.sleeps(True)
+    expect(select.select([lock], [], [], 60)[0], "sleep is delayed permanently")
+    os.close(lock)
+    daemon.process.send_signal(signal.SIGSTOP)
+
+
+def wake(logind, daemon):
+    daemon.process.send_signal(signal.SIGCONT)
+    logind.sleeps(False)

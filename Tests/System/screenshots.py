@@ -71,10 +71,15 @@ def browser():
         attached(here, desk)
         here.call("Target.createTarget", {"url": site.url("/Notes on the harbour")})
         until("the own page", lambda: laptop.ctl("list").lines)
-        picture(here, popup(here, "document.querySelector('#no-offers')?.innerText.startsWith('Nothing')"), "empty", "light")
+        picture(here, popup(here, "document.querySelector('#no-offers')?.innerText.startsWith('Nothing') && "
+                            "document.querySelector('#page').innerText.startsWith('Your')"), "empty", "light")
         for title in READ:
             there.call("Target.createTarget", {"url": site.url("/" + title)})
-        tablet.publish("NSUserActivityTypeBrowsingWeb", "--title", "Timetable of the ferry", "--web-url", "https://ferry.example/")
+        ferry = ("--title", "Timetable of the ferry", "--web-url", "https://ferry.example/", "--keep")
+        timetable = tablet.publish("NSUserActivityTypeBrowsingWeb", *ferry)
+        until("the timetable", lambda: timetable.id in {one["id"] for one in desk.ctl("list").lines})
+        tablet.stop()
+        until("the copy", lambda: "offline" in {(one["kept"] or {}).get("state") for one in desk.ctl("list").lines})
         # The first tab is a blank one, which is not a page.
         shown = popup(here, f"{shows('#offers button', 2)} && {shows('#tabs button', len(READ))}")
         picture(here, shown, "light", "light")
@@ -136,9 +141,10 @@ def send(stage, screen, desk):
 # The apps on the device of the pictures, by the types that they continue, and the offers of another device.
 APPS = {"org.example.playing": "Media player", "org.example.reading": "Document reader", "org.example.letter": "Writer"}
 OFFERS = [
-    ("org.example.scan", "Receipts of October"), ("org.example.letter", "Letter to the landlord"),
-    ("org.example.reading", "Birds of the coast.pdf"), ("org.example.playing", "Goldberg Variations, BWV 988"),
+    ("org.example.letter", "Letter to the landlord"), ("org.example.playing", "Goldberg Variations, BWV 988"),
     ("https://lighthouse.example/", "The way to the lighthouse")]
+# The offer of a device that is off, and an activity that was closed on this device.
+KEPT, CLOSED = ("org.example.reading", "Birds of the coast.pdf"), ("org.example.letter", "Minutes of October")
 
 
 def settings():
@@ -167,6 +173,8 @@ def settings():
         for other in (laptop, phone):
             stage.join(desk, other)
         window.see("Laptop", "Phone").miss("does not have")
+        kept = phone.publish(KEPT[0], "--title", KEPT[1], "--keep")
+        until("the offer", lambda: kept.id in {one["id"] for one in desk.ctl("list").lines})
         phone.stop()
         window.see("Last seen").miss("was added")
         shot("devices")
@@ -176,7 +184,10 @@ def settings():
         window.press("Cancel")
         for type, title in OFFERS:
             laptop.publish(type, "--title", title)
-        window.press("Offers").see(*(title for _, title in OFFERS)).see("opens in Media player")
+        closed = desk.publish(CLOSED[0], "--title", CLOSED[1], "--keep")
+        until("the offer", lambda: closed.id in {one["id"] for one in laptop.ctl("list").lines})
+        closed.interrupt()
+        window.press("Offers").see(*(title for _, title in OFFERS)).see("opens in Media player", "offline, as of", "closed here")
         shot("offers")
         window.press("Switches").see("Notifications for Media player")
         shot("switches")

@@ -131,6 +131,25 @@ class Devices(unittest.TestCase):
         self.assertEqual(values.Device.read({**fields, "asleepSince": None}).asleep, "")
 
 
+class Kept(unittest.TestCase):
+    def words(self, is_own=False, **fields):
+        return values.Kept.read({"asOf": 1_700_000_000, "since": None, **fields}).words(is_own)
+
+    def test_each_state_has_its_times(self):
+        self.assertEqual(self.words(state="asleep", since=1_700_000_060),
+                         "asleep since 14 November, 22:14, as of 14 November, 22:13")
+        self.assertEqual(self.words(state="asleep"), "asleep, as of 14 November, 22:13")
+        self.assertEqual(self.words(state="offline"), "offline, as of 14 November, 22:13")
+        self.assertEqual(self.words(state="another"), "offline, as of 14 November, 22:13")
+        self.assertEqual(self.words(state="ended"), "closed there at 14 November, 22:13")
+        self.assertEqual(self.words(True, state="ended"), "closed here at 14 November, 22:13")
+
+    def test_invalid_fields_are_shown_as_far_as_possible(self):
+        self.assertIsNone(values.Kept.read(None))
+        self.assertIsNone(values.Kept.read("asleep"))
+        self.assertTrue(values.Kept.read({"state": 3, "since": "x", "asOf": 1e300}).words().startswith("offline, as of "))
+
+
 class Following(unittest.TestCase):
     """The model, over a simulated daemon."""
 

@@ -109,6 +109,53 @@ def send(stage):
     third.ctl("account", "leave", "--yes")
 
 
+def kept(stage, kind):
+    two = Two(stage, (kind,))
+    here, device, other = two.browsers[0], two.origin, two.taker
+    url = two.site.url("/small/3")
+    owner = other.publish("NSUserActivityTypeBrowsingWeb", "--keep", "--title", "Kept", "--web-url", url)
+
+    def listed(daemon, *words):
+        return next((one for one in daemon.ctl("list", *words).lines if one["id"] == owner.id), None)
+
+    until("the offer", lambda: listed(device))
+    owner.interrupt()
+
+    def continued():
+        return sum(one["type"] == "NSUserActivityTypeBrowsingWeb" for one in device.ctl("log").lines)
+
+    before = continued()
+
+    def opens(section, state, count):
+        shown = popup_of(here)
+        until("the kept page", lambda: text(shown, f"#{section} .title") == ["Kept"])
+        until("its state", lambda: state in text(shown, f"#{section} .from")[0])
+        here.run(shown[1], f"(document.querySelector('#{section} button').click(), 1)")
+        # A page that is open already is shown.
+        until("the continuation", lambda: continued() == count)
+        until("the page", lambda: here.tabs(url))
+
+    until("the copy", lambda: (listed(device) or {}).get("kept"))
+    opens("offers", f"{other.name} · closed there at ", before + 1)
+    # After a restart of its device it is only a recent one.
+    other.restart()
+    until("the recent page", lambda: not listed(device) and listed(device, "--recent"))
+    opens("recent", f"{other.name} · closed there at ", before + 2)
+    until("the own copy", lambda: listed(other, "--recent"))
+    other.ctl("withdraw", owner.id)
+    until("the end of the copy", lambda: not listed(device, "--recent"))
+
+
+@test("the popup of Chromium continues a kept page, also a recent one", limit=120)
+def kept_in_chromium(stage):
+    kept(stage, Chromium)
+
+
+@test("the popup of Firefox continues a kept page, also a recent one", limit=120)
+def kept_in_firefox(stage):
+    kept(stage, Firefox)
+
+
 @test("the popup shows this page as a code, and reports problems", limit=120)
 def page(stage):
     two = Two(stage, (Firefox, Chromium))
@@ -255,6 +302,30 @@ def many(stage):
     expect(popup.text("#tabs h2") == ["device 4"], f"of: {popup.text('#tabs h2')}")
 
 
+@test("the states of kept activities are shown, those of recent ones in their own section")
+def states(stage):
+    def state(number, state, since=None, **more):
+        return {**offer(number, device="lap\u202etop"), "kept": {"state": state, "since": since, "asOf": 1_700_000_000}, **more}
+
+    popup = opened(stage, offer(1), state(2, "asleep", 1_700_000_060), state(3, "asleep"), state(4, "offline", streams=True),
+                   state(5, "another"))
+    since, time = popup.run("[1700000060, 1700000000].map((each) => new Intl.DateTimeFormat('en', { hour: 'numeric', minute:"
+                            " '2-digit', day: 'numeric', month: 'long' }).format(new Date(1000 * each)))")
+    expect(popup.text("#offers .from") == [
+        "laptop", f"laptop · asleep since {since}, as of {time}", f"laptop · asleep, as of {time}",
+        f"laptop · offline, as of {time} · files and streams not available until laptop is back",
+        f"laptop · offline, as of {time}"], f"wrong: {popup.text('#offers .from')}")
+    expect(not popup.run("document.querySelector('#recent-section').checkVisibility()"), "an empty section")
+    popup.deliver({"kind": "recent", "offers": [state(number, "ended", isOwn=number == 10, streams=True) for number in range(10, 40)]})
+    lines = popup.text("#recent .from")
+    expect(lines[:2] == [f"laptop · closed {place} at {time} · files and streams no longer available" for place in ("here", "there")],
+           f"wrong: {lines}")
+    expect(len(lines) == 15 and popup.text("#more-recent") == ["Show More (15 hidden)"], f"{len(lines)} rows")
+    expect(popup.run("document.scrollingElement.scrollWidth") <= 360, "it is wider than its window")
+    popup.run("(document.querySelector('#recent button').click(), 1)")
+    expect(popup.gone() == [f"{10:032x}"], f"continued {popup.gone()}")
+
+
 @test("in a low window all of the popup can be reached")
 def small(stage):
     popup = opened(stage, *(offer(number) for number in range(40)), height=240)
@@ -280,6 +351,10 @@ def translated(stage):
     popup.offers()
     shown += popup.run(SHOWN)
     app = {**offer(2, "PAGE"), "isPage": False, "opens": "APP"}
+    copies = [{**app, "activity": f"{number}" * 32, "kept": {"state": state, "since": since, "asOf": 0}, "streams": number < 5,
+               "deviceName": "LAPTOP"} for number, (state, since) in
+              enumerate((("asleep", 0), ("asleep", None), ("offline", None), ("ended", None)), 3)]
+    popup.deliver({"kind": "recent", "offers": [*copies, {**copies[3], "activity": "8" * 32, "isOwn": True}]})
     popup.offers(app, offer(3, ""), {**app, "activity": "1" * 32, "opens": ""}, *(offer(number, "PAGE") for number in range(4, 30)))
     tab = {"title": "PAGE", "url": "https://SITE/"}
     popup.deliver({"kind": "tabs", "device": "ab" * 32, "deviceName": "LAPTOP", "tabs": [tab] * 20}, {"kind": "sent", "device": ""})

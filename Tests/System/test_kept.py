@@ -9,14 +9,13 @@ simulated sleep (SIGSTOP).
 import contextlib
 import json
 import os
-import select
 import signal
 import subprocess
 import sys
 
 from browsers import until
 from harness import BIN, ROOT, content, expect, test
-from logind import Logind
+from logind import Logind, sleep, wake
 
 sys.path.insert(0, os.path.join(ROOT, "Integrations", "python"))
 import handoff  # noqa: E402
@@ -37,22 +36,6 @@ def devices(stage, *names):
     for other in found[1:]:
         stage.join(found[0], other)
     return logind, *found
-
-
-def sleep(logind, daemon, number=0):
-    """Lets the machine of a daemon sleep, as soon as it permits it."""
-    found = logind.delay(number)
-    expect(found, "no lock delays sleep")
-    lock = found[1]
-    logind.sleeps(True)
-    expect(select.select([lock], [], [], 60)[0], "sleep is delayed permanently")
-    os.close(lock)
-    daemon.process.send_signal(signal.SIGSTOP)
-
-
-def wake(logind, daemon):
-    daemon.process.send_signal(signal.SIGCONT)
-    logind.sleeps(False)
 
 
 @test("an activity of a device that is asleep is continued, and its app is notified once when it wakes")

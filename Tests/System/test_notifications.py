@@ -10,7 +10,7 @@ import time
 from desk import TYPE, downloads, events, german, received
 from desk import Desk as AppDesk
 from harness import Failure, Skip, expect, main, test
-from logind import Logind
+from logind import Logind, sleep, wake
 from notifications import ALL, DISMISSED, EXPIRED, BusClient, Dunst, NotificationServer, Reader, SessionBus, Writer
 from receiver import Receiver as FileReceiver
 from receiver import film, receivers
@@ -275,6 +275,62 @@ def withdrawn(stage):
     desk.shown("Draft", within=40)
     desk.origin.stop()
     desk.server.none()
+
+
+@test("a device that goes to sleep changes the text of its notification, and Continue reports the state of the copy")
+def kept(stage):
+    desk = Desk(stage)
+    logind = Logind(stage)
+    desk.origin.stop()
+    desk.origin.extra = logind.environment
+    desk.origin.start()
+    # The older one is no prompt when the device goes to sleep.
+    desk.publish(TYPE, "--title", "Older")
+    desk.shown("Older")
+    publish = desk.publish(TYPE, "--title", "<b>Draft</b>", "--stream", desk.stage.file("film", "film"))
+    notification = desk.shown("<b>Draft</b>")
+    count = len(desk.server.notified())
+    sleep(logind, desk.origin)
+    desk.server.wait(lambda server: any("asleep since" in each["body"] for each in server.standing.values()), "the changed text")
+    kept = desk.shown("<b>Draft</b>")
+    expect(kept["id"] == notification["id"], f"another notification: {notification} {kept}")
+    for words in (", as of ", " · files and streams not available until origin is back", " · 1 more available"):
+        expect(words in kept["body"], f"'{words}' expected: {kept}")
+    expect(len(desk.server.notified()) == count + 1, f"more prompts: {desk.server.notified()}")
+    desk.server.choose(kept["id"], "continue")
+    expect(events(desk.played, "continue")["content"]["kept"]["state"] == "asleep", "not a copy")
+    result = desk.server.one(summary="Continued: <b>Draft</b>")
+    expect("asleep since" in result["body"] and "not available until origin is back" in result["body"], f"wrong: {result}")
+    desk.server.end(result["id"], DISMISSED)
+    wake(logind, desk.origin)
+    publish.wait("continued")
+    desk.server.none()
+
+
+@test("a copy that a starting device learns of is shown, and an activity that was closed there is not")
+def learned(stage):
+    desk = Desk(stage)
+    third = stage.daemon("third")
+    stage.join(desk.origin, third)
+    # Each of them knows that the other is online.
+    publish, other = desk.publish(TYPE, "--title", "Draft", "--keep"), third.publish(OTHER)
+    third.follow("watch").wait("added", id=publish.id)
+    desk.origin.follow("watch").wait("added", id=other.id)
+    desk.shown("Draft")
+    desk.daemon.stop()
+    desk.server.none()
+    desk.origin.stop()
+    publish.process.kill()
+    desk.daemon.start()
+    expect(", as of " in desk.shown("Draft", within=40)["body"], f"no state: {desk.server.notified()}")
+    # Another one that its app has closed.
+    desk.origin.start()
+    desk.server.none()
+    closed = desk.origin.publish(TYPE, "--title", "Closed", "--keep")
+    desk.shown("Closed")
+    closed.interrupt()
+    desk.server.none()
+    desk.why(closed.id, "the activity was closed there")
 
 
 @test("an activity that nothing here continues is not shown")

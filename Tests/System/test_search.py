@@ -210,6 +210,21 @@ def krunner(stage):
     publish.wait("continued", deviceName="taker")
 
 
+@test("an activity that was closed is a result with its state, and can be continued")
+def kept(stage):
+    desk = SearchDesk(stage)
+    publish = desk.publish(TYPE, "--title", "Report", "--keep", "--stream", stage.file("film", "film"))
+    publish.interrupt()
+    until(lambda: [one["kept"] for one in desk.ctl("list").lines] not in ([], [None]), "the copy")
+    (meta,) = desk.search.find("report")
+    words = meta["description"].split(" · ")
+    expect(words[:2] == ["from origin", "opens in Écrivain"] and words[2].startswith("closed there at ")
+           and words[3:] == ["files and streams no longer available"], f"wrong: {meta}")
+    (match,) = desk.search.match("report")
+    desk.search.krunner("Run", "(ss)", match[0], "")
+    expect(events(desk.played, "continue")["content"]["kept"]["state"] == "ended", "not a copy")
+
+
 @test("an offer that ends before its result is activated is reported in a notification")
 def ended(stage):
     desk = SearchDesk(stage)

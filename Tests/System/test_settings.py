@@ -252,6 +252,47 @@ def offers(stage):
     kitchen.see("no app")
 
 
+@test("an activity of a device that is off is continued and reopened, with its state and what only the device could send")
+def kept(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    study, kitchen = desk.daemons
+    window = desk.windows[1].press("Offers")
+    handle = kitchen.follow("handle", TYPE)
+    title, shown = "<b>Draft</b>\u202e", "<b>Draft</b>\\u{202E}"
+    owner = study.publish(TYPE, "--title", title, "--keep", "--stream", stage.file("film", "film"))
+    window.see("Draft", "since", "opens in")
+    study.stop()
+    owner.process.kill()
+    window.see(shown, "offline, as of", "Files and streams not available until Study is back")
+    window.press("Continue", row=shown)
+    expect((continued := handle.wait("continue"))["kept"]["state"] == "offline", f"not a copy: {continued}")
+    window.see("Opened in", "not available until Study is back")
+    # A live offer precedes it.
+    study.start()
+    window.see("Recent", "closed there at", "Files and streams no longer available").miss("On Your Other Devices")
+    live = study.publish(TYPE + "2", "--title", "Live")
+    window.see("Live", "On Your Other Devices")
+    window.press("Reopen", row=shown)
+    handle.wait("continue")
+    window.see("closed there at")
+    live.interrupt()
+    window.miss("On Your Other Devices").see("Recent")
+    # This device's own.
+    own = kitchen.publish(TYPE, "--title", "Mine", "--keep")
+    study.follow("watch").wait("added", title="Mine")
+    own.interrupt()
+    window.see("Mine", "closed here at")
+    kitchen.ctl("withdraw", own.id)
+    window.miss("Mine")
+    # The setting.
+    window.press("Switches").see("Keep Activities While Devices Sleep", "for 24 hours")
+    with open(kitchen.configuration, "w") as file:
+        file.write("keep = off\n")
+    kitchen.process.send_signal(signal.SIGHUP)
+    window.see("Activities end when their device goes to sleep")
+    window.press("Offers").see("Nothing to Continue")
+
+
 @test("an offer is opened in another app that continues it, and its page in the browser although an app continues it")
 def choices(stage):
     desk = Desk(stage, "Study", "Kitchen")

@@ -177,6 +177,21 @@ def chosen(stage):
     publish.wait("continued", deviceName="taker")
 
 
+@test("an activity that was closed has its state in the menu, is a recent one after a restart, and can be reopened")
+def kept(stage):
+    desk = Desk(stage)
+    publish = desk.draft("--keep", "--stream", stage.file("film", "film"))
+    publish.interrupt()
+    state = f"{FIRST} · closed there at "
+    labels = desk.tray.menu(lambda labels: labels[0].startswith(state), "the state")
+    expect(labels[0].endswith(" · files and streams no longer available"), f"wrong: {labels}")
+    desk.origin.restart()
+    labels = desk.tray.menu(lambda labels: "Recent" in labels, "the recent activity")
+    expect(labels[0] == "No offers of other devices" and labels[2] == "Recent" and labels[3].startswith(state), f"wrong: {labels}")
+    desk.tray.click(desk.tray.items()[labels[3]])
+    expect(events(desk.played, "continue")["content"]["kept"]["state"] == "ended", "not a copy")
+
+
 @test("Pause switches both directions off, and the icon stays until Resume")
 def paused(stage):
     desk = Desk(stage)

@@ -8,6 +8,8 @@ package enum PopupAnswer: Sendable, Equatable {
     case status(ControlStatus, [ControlDevice])
     /// The offers of other devices that this one can open. Repeated after each change.
     case offers([OfferedActivity])
+    /// The activities that are no longer on offer and can be reopened here. Repeated after each change.
+    case recent([OfferedActivity], own: DeviceID)
     /// The open tabs of a device, or the reason why they are not available.
     case tabs(DeviceID, name: String, Result<[OpenTab], PopupFailure>)
     /// An activity was continued, or the reason why not.
@@ -38,7 +40,9 @@ package enum PopupAnswer: Sendable, Equatable {
                         ["id": .string($0.id.hex), "name": .string($0.label ?? $0.name), "online": .bool($0.online)]
                     }),
             ]
-        case .offers(let offers): ["kind": "offers", "offers": .array(offers.map(Self.offer))]
+        case .offers(let offers): ["kind": "offers", "offers": .array(offers.map { Self.offer($0) })]
+        case .recent(let offers, let own):
+            ["kind": "recent", "offers": .array(offers.map { Self.offer($0, own: own) })]
         case .tabs(let device, let name, let result):
             switch result {
             case .success(let tabs):
@@ -68,12 +72,14 @@ package enum PopupAnswer: Sendable, Equatable {
         }
     }
 
-    private static func offer(_ offer: OfferedActivity) -> JSON {
+    private static func offer(_ offer: OfferedActivity, own: DeviceID? = nil) -> JSON {
         [
             "activity": .string(offer.id.hex), "device": .string(offer.device.hex),
             "deviceName": .string(offer.deviceName),
             "title": .string(offer.title ?? ""), "isPage": .bool(offer.type == .browsingWeb), "age": .real(offer.age),
             "opens": .string(offer.opens.name ?? ""), "type": .string(offer.type.text),
+            "kept": offer.kept.map { .object($0.json) } ?? .null, "streams": .bool(offer.streams),
+            "isOwn": .bool(offer.device == own),
         ]
     }
 

@@ -15,6 +15,9 @@ final class PopupSession {
     private var changes: ControlClient?
     private var calls: ControlClient?
     private var offers: [OfferedActivity] = []
+    /// The activities that are kept, some of which may be on offer.
+    private var recent: [OfferedActivity] = []
+    private var lastRecent: PopupAnswer?
     private var isWatchReady = false
     private var status: ControlStatus?
     private var lastStatus: PopupAnswer?
@@ -45,9 +48,9 @@ final class PopupSession {
             changes.followChanges { [weak self] result in
                 // The client that watches the offers reports when the connection to the daemon is
                 // lost.
-                guard case .success(let changes) = result, changes.changed.contains(where: { $0 != .apps }) else {
-                    return
-                }
+                guard case .success(let changes) = result else { return }
+                if changes.changed.contains(.init(.recent)) { self?.requestRecent() }
+                guard changes.changed.contains(where: { $0 != .apps && $0 != .recent }) else { return }
                 self?.requestStatus()
             }
             watch.watch { [weak self] result in
@@ -97,7 +100,27 @@ final class PopupSession {
             let answer = PopupAnswer.status(status, (try? result.get()) ?? [])
             if answer != lastStatus { post(answer) }
             lastStatus = answer
+            showRecent()
         }
+    }
+
+    private func requestRecent() {
+        calls?.listActivities(here: true, recent: true) { [weak self] result in
+            // Offers are shown without them.
+            self?.recent = (try? result.get()) ?? []
+            self?.showRecent()
+        }
+    }
+
+    /// Sends the recent activities that are not on offer, once all is known.
+    private func showRecent() {
+        guard isWatchReady, let status else { return }
+        let shown = recent.filter { activity in
+            !Self.isTabs(activity) && !offers.contains { $0.id == activity.id && $0.device == activity.device }
+        }
+        let answer = PopupAnswer.recent(shown, own: status.device)
+        if answer != lastRecent { post(answer) }
+        lastRecent = answer
     }
 
     private func set(_ request: SetSwitchesRequest) {
@@ -117,7 +140,10 @@ final class PopupSession {
         case .removed(let offer): offers.removeAll { $0.id == offer.id && $0.device == offer.device }
         }
         guard isWatchReady else { return }
-        post(.offers(offers.filter { !Self.isTabs($0) && $0.opens.kind != .nothing }))
+        let shown = offers.filter { !Self.isTabs($0) && $0.opens.kind != .nothing }
+        // Those of devices that cannot be reached last.
+        post(.offers(shown.filter { $0.kept == nil } + shown.filter { $0.kept != nil }))
+        showRecent()
     }
 
     private static func isTabs(_ offer: OfferedActivity) -> Bool { offer.type.text == OpenTab.activityType }
@@ -125,7 +151,7 @@ final class PopupSession {
     // MARK: - Continuing
 
     private func go(_ activity: ActivityID, _ device: DeviceID) {
-        guard let offer = offers.first(where: { $0.id == activity && $0.device == device }),
+        guard let offer = (offers + recent).first(where: { $0.id == activity && $0.device == device }),
             let client = try? ControlClient(path: path, loop: loop)
         else { return post(.went(activity, PopupFailure("it is no longer available"))) }
         // A page opens in this browser, even if it is not the default one.

@@ -93,6 +93,7 @@ package struct WatchCommand: Command {
         let word = isChange ? event.name : "offered"
         return "\(Describe.word(word, width: 7))  \(activity.id.short)  \(title)"
             + " from \(VisibleText.escape(activity.deviceName))"
+            + (activity.kept.map { ", \(Describe.keptAsOf(activity, $0))" } ?? "")
             + "  (\(activity.type), \(Describe.opensPhrase(activity.opens)))"
     }
 }

@@ -35,6 +35,9 @@ extension Doctor {
     ) -> DoctorCheck? {
         guard let notifications = diagnosis?.notifications, activity.opens.kind != .nothing else { return nil }
         if let check = suppression(notifications.state.known) { return check }
+        if activity.kept?.state == .ended {
+            return DoctorCheck(notices, .ok, "no notification is shown: the activity was closed there")
+        }
         let mutedApps = Set((apps ?? []).filter { !$0.notified }.map(\.id))
         if let app = activity.opens.app, mutedApps.contains(app) { return muted(app) }
         let remedy = "handoffctl continue \(activity.id.short)"
@@ -51,7 +54,7 @@ extension Doctor {
         case nil: break
         }
         let newest = offers.first { offer in
-            offer.device == activity.device && offer.opens.kind != .nothing
+            offer.device == activity.device && offer.opens.kind != .nothing && offer.kept?.state != .ended
                 && !(offer.opens.app.map(mutedApps.contains) ?? false)
         }
         guard let newest, newest.id != activity.id else {

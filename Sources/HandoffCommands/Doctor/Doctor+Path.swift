@@ -77,9 +77,10 @@ extension Doctor {
     private static func offer(_ activity: OfferedActivity) -> [DoctorCheck] {
         let title = Describe.title(activity.title, type: activity.type)
         let since = RelativeAge.text(seconds: activity.age)
-        let offered = DoctorCheck(
-            "offer", .ok,
-            "\(title) (\(activity.id.short)) is \(activity.sent ? "sent to this device" : "offered"), \(since)")
+        let state =
+            activity.kept.map { "kept: \(Describe.keptAsOf(activity, $0))" }
+            ?? "\(activity.sent ? "sent to this device" : "offered"), \(since)"
+        let offered = DoctorCheck("offer", .ok, "\(title) (\(activity.id.short)) is \(state)")
         let lacking = (activity.missing ?? []).map(\.phrase).joined(separator: ", ")
         let opens = Describe.opensPhrase(activity.opens) + (lacking.isEmpty ? "" : "; not on this device: \(lacking)")
         guard activity.opens.kind == .nothing else { return [offered, DoctorCheck("app", .ok, opens)] }

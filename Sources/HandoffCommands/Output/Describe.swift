@@ -45,6 +45,17 @@ enum Describe {
         LocalTime.short(unixSeconds, now: SystemWallClock().secondsSince1970)
     }
 
+    /// Describes why a copy of an activity is listed, with the time of its state and with what only its
+    /// device could send.
+    static func keptAsOf(_ activity: OfferedActivity, _ kept: ControlKept) -> String {
+        let state =
+            kept.state == .ended ? "closed there at \(time(kept.asOf))" : "\(Self.kept(kept)), as of \(time(kept.asOf))"
+        guard activity.streams else { return state }
+        return state
+            + (kept.state == .ended
+                ? ", files and streams no longer available" : ", files and streams not available until it is back")
+    }
+
     /// Describes the copy of an activity, for the user who continues it.
     static func copy(_ activity: ContinuedActivity, _ kept: ControlKept) -> String {
         "this is the state as of \(time(kept.asOf)): \(VisibleText.escape(activity.origin.deviceName)) is "

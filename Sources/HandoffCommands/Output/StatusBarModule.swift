@@ -58,6 +58,7 @@ package struct StatusBarModule {
     private static func line(_ offer: OfferedActivity) -> String {
         let title = offer.title.flatMap { $0.isEmpty ? nil : $0 } ?? Describe.type(offer.type)
         return "\(markup(title)) from \(markup(offer.deviceName))"
+            + (offer.kept.map { ", \(Describe.keptAsOf(offer, $0))" } ?? "")
     }
 
     /// Returns text of another device as Pango markup, with its special characters escaped.

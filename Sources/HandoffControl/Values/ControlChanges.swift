@@ -8,6 +8,8 @@ package struct ControlChanges: ControlValue {
         case devices
         /// The reply of `ListApps`.
         case apps
+        /// The reply of `ListActivities` with `recent`.
+        case recent
     }
 
     /// The changed parts; never empty.

@@ -17,12 +17,13 @@ package struct ControlKept: ControlValue {
     /// The time at which the origin announced that it goes to sleep, in seconds since 1970; nil if
     /// it has not.
     package var since: Double?
-    /// The time at which the state was saved, in seconds since 1970.
+    /// The time at which the state was saved, in whole seconds since 1970: it is computed on each
+    /// access.
     package var asOf: Double
 
     package init(_ state: State, since: Double?, asOf: Double) {
         self.state = ReplyWord(state)
         self.since = since
-        self.asOf = asOf
+        self.asOf = asOf.rounded()
     }
 }

@@ -42,13 +42,15 @@ package struct ControlStatus: ControlValue {
     package var unansweredSince: Double?
     /// True if the machine saves power, so that deferrable work wakes it less often.
     package var savesPower: Bool
+    /// True if this device keeps activities of others, and lets them keep its own.
+    package var keeping: Bool
 
     package init(
         daemon: String, device: DeviceID, name: String, kind: DeviceKind, account: AccountID?,
         standing: Standing? = nil, epoch: UInt64?,
         discovery: String, discoveryState: String, port: UInt16, peers: [ControlPeer], published: Int, offered: Int,
         tickets: [ControlTicket], switches: ControlSwitches = ControlSwitches(), warnings: [String],
-        unansweredSince: Double? = nil, savesPower: Bool = false
+        unansweredSince: Double? = nil, savesPower: Bool = false, keeping: Bool = false
     ) {
         self.daemon = daemon
         self.device = device
@@ -70,6 +72,7 @@ package struct ControlStatus: ControlValue {
         self.warnings = warnings
         self.unansweredSince = unansweredSince
         self.savesPower = savesPower
+        self.keeping = keeping
     }
 
     /// The switches, with the reasons for those that are off.

@@ -7,13 +7,15 @@ final class NotificationContinuation: ContinuationCaller {
     /// Never called: a notification has no connection that could end.
     var onClosed: (() -> Void)?
     private var completion: ((String?) -> Void)?
-    private let onContinued: ([ControlMissing]) -> Void
+    private let onContinued: (ContinuedActivity?, [ControlMissing]) -> Void
 
     /// - Parameters:
-    ///   - onContinued: receives the things that this device lacks for the activity, after it was
-    ///     continued.
+    ///   - onContinued: receives the activity, and the things that this device lacks for it, after it
+    ///     was continued.
     ///   - completion: receives the reason of a failure, or nil; called once.
-    init(onContinued: @escaping ([ControlMissing]) -> Void, completion: @escaping (String?) -> Void) {
+    init(
+        onContinued: @escaping (ContinuedActivity?, [ControlMissing]) -> Void, completion: @escaping (String?) -> Void
+    ) {
         self.onContinued = onContinued
         self.completion = completion
     }
@@ -22,7 +24,7 @@ final class NotificationContinuation: ContinuationCaller {
 
     func continued(_ outcome: ContinueEvent) {
         finish(nil)
-        if case .continued(_, _, _, _, let missing?) = outcome { onContinued(missing) }
+        if case .continued(_, let activity, _, _, let missing) = outcome { onContinued(activity, missing ?? []) }
     }
 
     func failed(_ error: CallError) {

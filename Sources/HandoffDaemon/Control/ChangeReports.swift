@@ -11,9 +11,10 @@ final class ChangeReports {
         private let status: ControlStatus
         private let devices: [ControlDevice]
         private let apps: [ControlApp]
+        private let recent: [OfferedActivity]
 
-        /// The values of `GetStatus`, `ListDevices` and `ListApps`.
-        init(status: ControlStatus, devices: [ControlDevice], apps: [ControlApp]) {
+        /// The values of `GetStatus`, `ListDevices`, `ListApps`, and `ListActivities` with `recent`.
+        init(status: ControlStatus, devices: [ControlDevice], apps: [ControlApp], recent: [OfferedActivity]) {
             var status = status
             for index in status.tickets.indices { status.tickets[index].age = nil }
             var devices = devices
@@ -25,6 +26,12 @@ final class ChangeReports {
             self.status = status
             self.devices = devices
             self.apps = apps
+            self.recent = recent.map { activity in
+                var activity = activity
+                activity.age = 0
+                activity.kept = activity.kept.map { ControlKept($0.state.known ?? .offline, since: nil, asOf: 0) }
+                return activity
+            }
         }
 
         /// Returns the parts that differ from the previous values.
@@ -34,6 +41,7 @@ final class ChangeReports {
                 case .status: status != former.status
                 case .devices: devices != former.devices
                 case .apps: apps != former.apps
+                case .recent: recent != former.recent
                 }
             }
         }

@@ -16,20 +16,32 @@ extension ControlService: NotificationServiceDelegate {
         // The device may have changed the type or page of this offer, so that something else would
         // open it.
         if let present = offered(offer.activity, by: offer.device) {
-            let now = NotificationOffer(present)
-            let isSame = now?.opener == offer.opener && (offer.limit == nil || now?.app == offer.app)
+            let present = notificationOffer(present)
+            let isSame = present?.opener == offer.opener && (offer.limit == nil || present?.app == offer.app)
             guard isSame else {
                 return completion("it has changed, and would now open in another app than the notification named")
             }
         }
         let caller = NotificationContinuation(
-            onContinued: { [core] in core.notifications.continued(offer, missing: $0) }, completion: completion)
+            onContinued: { [core] activity, missing in
+                let note = activity?.kept.map { kept in
+                    KeptNote(
+                        kept, hasStreams: activity?.streams ?? false, isOwn: offer.device == core.accountStore.deviceID,
+                        now: core.wallClock.secondsSince1970)
+                }
+                core.notifications.continued(offer, missing: missing, kept: note)
+            }, completion: completion)
         do {
             let request = ContinueRequest(activity: offer.activity.hex, from: offer.device.hex)
             try begin(request, token: token, for: caller)
         } catch {
             caller.failed(CallError(error))
         }
+    }
+
+    /// Prepares an offer for display.
+    func notificationOffer(_ offer: OfferedActivity) -> NotificationOffer? {
+        NotificationOffer(offer, own: accountStore.deviceID, now: core.wallClock.secondsSince1970)
     }
 
     /// Notifies the origin that the user declined an item that was sent to this device.

@@ -71,7 +71,7 @@ extension ControlService {
                 hasWebpageURL: activity.hasWebpageURL, age: Double(offer.age(at: now)), sent: activity.isSent,
                 opens: opener.opens, missing: opener.missing, kept: kept,
                 exclusive: activity.isExclusive)
-        }
+        }.map(offerTable.settled)
     }
 
     /// Returns the recipient of an offer, as far as it is known without the payload.

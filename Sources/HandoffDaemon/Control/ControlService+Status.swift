@@ -20,7 +20,8 @@ extension ControlService {
             discoveryState: core.discoveryStates.text(of: core.discovery.kind), port: core.port, peers: shownPeers(),
             published: apps.store.count, offered: offers().count, tickets: account.tickets(),
             switches: switches.shown, warnings: warnings(),
-            unansweredSince: unansweredSince.map { Double($0) }, savesPower: core.savesPower)
+            unansweredSince: unansweredSince.map { Double($0) }, savesPower: core.savesPower,
+            keeping: peers.kept.isOn)
     }
 
     /// The time since which no other device has answered, if this device considers itself a member

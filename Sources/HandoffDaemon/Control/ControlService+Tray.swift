@@ -6,16 +6,19 @@ import LoopIO
 
 /// The content of the tray icon, and the user's choices in its menu.
 extension ControlService {
-    /// Returns the offers that something here opens, and whether the user has paused.
+    /// Returns the offers and recent activities that something here opens, and whether the user has
+    /// paused.
     func trayState() -> DesktopTray.State {
-        let offers = shownOffers().compactMap(NotificationOffer.init).filter { $0.obstacle == nil }
+        let offers = shownOffers().compactMap(notificationOffer).filter { $0.obstacle == nil }
         let shown = Array(offers.prefix(TrayContent.maxOffers))
+        let recent = shownRecent().compactMap(notificationOffer).filter { activity in
+            activity.obstacle == nil
+                && !offers.contains { $0.device == activity.device && $0.activity == activity.activity }
+        }.prefix(TrayContent.maxRecent)
         let content = TrayContent(
-            offers: shown.map {
-                TrayContent.Offer(device: $0.device, activity: $0.activity, label: $0.menuLabel, icon: $0.icon)
-            },
-            omitted: UInt32(clamping: offers.count - shown.count), paused: Self.isPaused(switches.shown.holds))
-        return DesktopTray.State(content: content, offers: shown)
+            offers: shown.map(TrayContent.Offer.init), omitted: UInt32(clamping: offers.count - shown.count),
+            recent: recent.map(TrayContent.Offer.init), paused: Self.isPaused(switches.shown.holds))
+        return DesktopTray.State(content: content, offers: shown + recent)
     }
 
     /// Returns false while a direction is on, and nil if both are off but not by the user.
@@ -36,5 +39,13 @@ extension ControlService {
             guard case .failure(let error) = result else { return }
             core.log.error("Cannot store the switches", ["error": "\(error)"])
         }
+    }
+}
+
+extension TrayContent.Offer {
+    fileprivate init(_ offer: NotificationOffer) {
+        self.init(
+            device: offer.device, activity: offer.activity, label: offer.menuLabel, notes: offer.menuNotes,
+            icon: offer.icon)
     }
 }

@@ -26,7 +26,7 @@ final class ControlService {
     private let pairing: PairingService
     private let networks: NetworkService
     private let history: History
-    private var offerTable = OfferTable()
+    private(set) var offerTable = OfferTable()
     private var acceptance = AutomaticAcceptance()
     private var watchers: [ObjectIdentifier: ControlCall] = [:]
     private lazy var changes = ChangeReports(loop: loop, service: self)
@@ -51,7 +51,8 @@ final class ControlService {
 
     /// Returns the current values that `FollowChanges` reports changes of.
     func answers() -> ChangeReports.Answers {
-        ChangeReports.Answers(status: status(), devices: account.devices(), apps: listApps())
+        ChangeReports.Answers(
+            status: status(), devices: account.devices(), apps: listApps(), recent: shownRecent())
     }
 
     /// Handles a call of the control interface.
@@ -110,7 +111,7 @@ final class ControlService {
         let events = offerTable.update(offers, of: devices)
         core.tray.review()
         guard !events.isEmpty else { return }
-        let notified = offers.compactMap(NotificationOffer.init)
+        let notified = offers.compactMap(notificationOffer)
         // First, so that no prompt is shown for these.
         for offer in acceptance.choose(notified, of: devices, limits: core.appSwitches.accepted) {
             core.notifications.choose(offer, token: nil)
@@ -119,6 +120,12 @@ final class ControlService {
         for call in watchers.values {
             for event in events { call.replyContinuing(event.json) }
         }
+    }
+
+    /// Handles a possible change of the activities of this device that are kept.
+    func keptChanged() {
+        changes.review()
+        core.tray.review()
     }
 
     /// Handles a possible change of other values that `FollowChanges` reports.
@@ -182,7 +189,9 @@ final class ControlService {
     }
 
     private func isNotified(_ offer: NotificationOffer) -> Bool {
-        offer.app.map { !core.appSwitches.muted.contains($0) } ?? true
+        // An activity that was closed is on the list of recent ones.
+        guard offer.kept?.state != .ended else { return false }
+        return offer.app.map { !core.appSwitches.muted.contains($0) } ?? true
     }
 
     /// Changes the user's switches. The device is a member's name or the beginning of its id.

@@ -78,7 +78,10 @@ final class KeepingService {
         self.isOn = isOn
         if !isOn {
             // The copies on other devices are void as well.
-            withdrawAll { [self] in peers.kept.isOn = self.isOn }
+            withdrawAll { [self] in
+                peers.kept.isOn = self.isOn
+                core.control.offersChanged()
+            }
         } else {
             peers.kept.isOn = true
             // Of an earlier start. Those that are too old, or of another account, are dropped.
@@ -88,6 +91,7 @@ final class KeepingService {
             review()
         }
         log.info("Activities are \(isOn ? "" : "no longer ")kept")
+        core.control.reviewChanges()
     }
 
     // MARK: - Local activities
@@ -330,6 +334,7 @@ final class KeepingService {
             return completion(KeptSync.Outcome())
         }
         hasListed = true
+        defer { core.control.keptChanged() }
         // The list makes room for the copies.
         peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
             for case .receipt(let receipt) in again { self?.note(outcome, of: receipt) }
@@ -435,7 +440,7 @@ final class KeepingService {
         return ControlKept(.ended, since: nil, asOf: asOf)
     }
 
-    private func seconds(_ duration: Duration) -> Double { Double(duration.components.seconds) }
+    private func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
 
     /// Creates the receipt of a kept activity that was continued here, and sends it towards the
     /// origin.

@@ -8,6 +8,17 @@ package struct OfferTable: Sendable {
     /// A table without offers.
     package init() {}
 
+    /// Returns an offer with the times that clients last received, if they differ only because they are
+    /// computed on each access.
+    package func settled(_ offer: OfferedActivity) -> OfferedActivity {
+        guard let kept = offer.kept, let former = shown[offer.device]?[offer.id]?.kept, kept.isNear(former) else {
+            return offer
+        }
+        var settled = offer
+        settled.kept = former
+        return settled
+    }
+
     /// Applies the current offers.
     ///
     /// - Parameters:
@@ -30,5 +41,13 @@ package struct OfferTable: Sendable {
             shown[offer.device, default: [:]][offer.id] = offer
         }
         return former.values.flatMap(\.values).map(WatchEvent.removed) + changes
+    }
+}
+
+extension ControlKept {
+    /// True if the states are the same, and the times differ by less than two seconds.
+    fileprivate func isNear(_ other: ControlKept) -> Bool {
+        state == other.state && (since == nil) == (other.since == nil)
+            && abs((since ?? 0) - (other.since ?? 0)) < 2 && abs(asOf - other.asOf) < 2
     }
 }

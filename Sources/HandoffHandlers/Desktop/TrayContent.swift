@@ -10,19 +10,31 @@ package struct TrayContent: ControlValue {
         package var activity: ActivityID
         /// One line of plain text.
         package var label: Phrase
+        /// The state of the device, if it cannot be reached; nil from an older daemon.
+        package var notes: [Phrase]?
         /// The name of an icon in the desktop's theme.
         package var icon: String?
 
-        package init(device: DeviceID, activity: ActivityID, label: Phrase, icon: String?) {
+        package init(device: DeviceID, activity: ActivityID, label: Phrase, notes: [Phrase] = [], icon: String?) {
             self.device = device
             self.activity = activity
             self.label = label
+            self.notes = notes
             self.icon = icon
+        }
+
+        /// The label and the notes in a language.
+        package func text(_ translate: Phrase.Translation = Phrase.english) -> String {
+            ([label] + (notes ?? [])).map { $0.text(translate) }.joined(separator: " · ")
         }
     }
 
     /// The maximum number of offers in the menu.
     package static let maxOffers = 20
+    /// The maximum number of recent activities in the menu.
+    package static let maxRecent = 5
+    /// The maximum number of notes of an offer.
+    private static let maxNotes = 4
     /// The maximum length of a label, and of an icon's name, in bytes. The daemon shortens texts
     /// far below these limits.
     private static let maxLabel = 4096
@@ -32,22 +44,29 @@ package struct TrayContent: ControlValue {
     package var offers: [Offer]
     /// The number of further offers.
     package var omitted: UInt32
+    /// Activities that are no longer on offer and can be reopened; nil from an older daemon.
+    package var recent: [Offer]?
     /// True if the user has paused, false if the user can pause. Nil if the user can do neither,
     /// because something else has switched both directions off.
     package var paused: Bool?
 
-    package init(offers: [Offer] = [], omitted: UInt32 = 0, paused: Bool? = false) {
+    package init(offers: [Offer] = [], omitted: UInt32 = 0, recent: [Offer] = [], paused: Bool? = false) {
         self.offers = offers
         self.omitted = omitted
+        self.recent = recent
         self.paused = paused
     }
 
     /// Checks the number of offers, and the length of the texts.
     package func check() throws(VarlinkError) {
-        guard offers.count <= Self.maxOffers else { throw .invalidParameter("offers") }
-        for offer in offers {
-            guard offer.label.isBounded else { throw .invalidParameter("offers") }
-            let label = offer.label.text()
+        let recent = recent ?? []
+        guard offers.count <= Self.maxOffers, recent.count <= Self.maxRecent else { throw .invalidParameter("offers") }
+        for offer in offers + recent {
+            let notes = offer.notes ?? []
+            guard notes.count <= Self.maxNotes, ([offer.label] + notes).allSatisfy(\.isBounded) else {
+                throw .invalidParameter("offers")
+            }
+            let label = offer.text()
             guard label.utf8.count <= Self.maxLabel, !label.utf8.contains(0),
                 (offer.icon?.utf8.count ?? 0) <= Self.maxIcon, offer.icon?.utf8.contains(0) != true
             else { throw .invalidParameter("offers") }

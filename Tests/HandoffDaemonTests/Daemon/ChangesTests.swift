@@ -27,7 +27,7 @@ import Testing
     @Test func `a new follower is notified of every part, and then of the parts that changed`() throws {
         let desk = try fleet.device("desk")
         let call = try follow(desk)
-        #expect(try changed(call) == [.status, .devices, .apps])
+        #expect(try changed(call) == [.status, .devices, .apps, .recent])
         _ = try desk.call(.createAccount)
         #expect(try changed(call) == [.status])
         _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false).json)
@@ -45,7 +45,7 @@ import Testing
         var parts = try changed(first)
         while !parts.contains(.devices) { parts = try changed(first) }
         let second = try follow(desk)
-        #expect(try changed(second) == [.status, .devices, .apps])
+        #expect(try changed(second) == [.status, .devices, .apps, .recent])
     }
 
     @Test func `a change that was reverted is reported, because it may have been read in between`() throws {

@@ -6,18 +6,22 @@ import HandoffTestSupport
 import LoopIO
 
 extension Sample {
+    /// The time at which notifications of kept activities are prepared, in seconds since 1970.
+    static let keptNow = 1_700_000_000.0
+
     /// An offer for notifications.
     static func notificationOffer(
         opens: ControlOpens = ControlOpens(kind: .app, name: "Editor"), title: String? = "Draft",
         name: String = "Telephone", kind: DeviceKind = .phone, device: UInt8 = 1, activity: UInt8 = 1,
-        sent: Bool = false, type: String = "com.example.editing", missing: [ControlMissing] = []
+        sent: Bool = false, type: String = "com.example.editing", missing: [ControlMissing] = [],
+        kept: ControlKept? = nil, streams: Bool = false
     ) -> NotificationOffer? {
         guard let type = ActivityType(type) else { return nil }
         return NotificationOffer(
             OfferedActivity(
                 id: activityID(activity), type: type, title: title, team: nil, device: Sample.device(device),
-                deviceName: name, deviceKind: kind, streams: false, hasWebpageURL: false, age: 0, sent: sent,
-                opens: opens, missing: missing))
+                deviceName: name, deviceKind: kind, streams: streams, hasWebpageURL: false, age: 0, sent: sent,
+                opens: opens, missing: missing, kept: kept), now: keptNow)
     }
 }
 

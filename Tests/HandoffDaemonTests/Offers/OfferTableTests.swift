@@ -9,13 +9,13 @@ struct OfferTableTests {
     private var table = OfferTable()
 
     private func offer(
-        _ activity: UInt8, of device: UInt8, title: String = "Draft", age: Double = 0
+        _ activity: UInt8, of device: UInt8, title: String = "Draft", age: Double = 0, kept: ControlKept? = nil
     ) throws -> OfferedActivity {
         OfferedActivity(
             id: Sample.activityID(activity), type: try #require(ActivityType("com.example.reading")), title: title,
             team: nil,
             device: Sample.device(device), deviceName: "Telephone", deviceKind: .phone, streams: false,
-            hasWebpageURL: false, age: age, opens: ControlOpens(kind: .nothing))
+            hasWebpageURL: false, age: age, opens: ControlOpens(kind: .nothing), kept: kept)
     }
 
     private func words(_ events: [WatchEvent]) -> [String] {
@@ -31,6 +31,19 @@ struct OfferTableTests {
         #expect(try table.update([offer(1, of: 1, age: 9), offer(2, of: 2, title: "Letter")]).isEmpty)
         let then = try table.update([offer(3, of: 1, title: "New"), offer(2, of: 2, title: "Letters")])
         #expect(words(then) == ["removed Draft of 1", "added New of 1", "changed Letters of 2"])
+    }
+
+    @Test mutating func `a kept activity is reported once, although its times are computed on each access`() throws {
+        func kept(_ state: ControlKept.State, _ seconds: Double) throws -> OfferedActivity {
+            table.settled(try offer(1, of: 1, kept: ControlKept(state, since: seconds, asOf: seconds)))
+        }
+        _ = try table.update([offer(1, of: 1)])
+        #expect(try words(table.update([kept(.asleep, 1000)])) == ["changed Draft of 1"])
+        #expect(try table.update([kept(.asleep, 1001)]).isEmpty)
+        #expect(try table.update([kept(.asleep, 999)]).isEmpty)
+        #expect(try words(table.update([kept(.asleep, 1030)])) == ["changed Draft of 1"])
+        #expect(try words(table.update([kept(.offline, 1030)])) == ["changed Draft of 1"])
+        #expect(try words(table.update([offer(1, of: 1)])) == ["changed Draft of 1"])
     }
 
     @Test mutating func `the offers of one device do not affect those of others`() throws {

@@ -15,9 +15,9 @@ package enum NotificationContent: Sendable, Equatable {
     case arriving(Progress)
     /// The reason why an activity was not continued, as one line that is safe to show.
     case failure(NotificationOffer, reason: String)
-    /// An activity was continued, and this device lacks folders or checkouts for it, as a list that is
-    /// safe to show.
-    case incomplete(NotificationOffer, missing: String)
+    /// An activity was continued from a copy, or this device lacks folders or checkouts for it, as a
+    /// list that is safe to show.
+    case incomplete(NotificationOffer, missing: String?)
     /// Files that the user has chosen are complete. Never empty.
     case saved([SavedFile])
 
@@ -105,7 +105,7 @@ package enum NotificationContent: Sendable, Equatable {
         switch self {
         case .offer(let offer, let more):
             headline = offer.headline
-            details = [Self.origin(offer)]
+            details = Self.source(offer)
             if more > 0 { details.append(.plural("{count} more available", "{count} more available", more)) }
             choices = Self.decisions(
                 offer.isFile ? .phrase("Save") : offer.isText ? .phrase("Copy") : .phrase("Continue"),
@@ -155,9 +155,16 @@ package enum NotificationContent: Sendable, Equatable {
                         "Sent by {device}: {reason}", ["device": [offer.deviceName], "reason": [.verbatim(reason)]])
             ]
         case .incomplete(let offer, let missing):
-            headline = .phrase(
-                "{title} from {device}: something is missing", ["title": [offer.label], "device": [offer.deviceName]])
-            details = [.phrase("Not on this device: {missing}", ["missing": [.verbatim(missing)]])]
+            if let missing {
+                headline = .phrase(
+                    "{title} from {device}: something is missing",
+                    ["title": [offer.label], "device": [offer.deviceName]])
+                details = [.phrase("Not on this device: {missing}", ["missing": [.verbatim(missing)]])]
+                details += offer.kept?.phrases(offer.deviceName) ?? []
+            } else {
+                headline = .phrase("Continued: {title}", ["title": [offer.label]])
+                details = Self.source(offer)
+            }
         case .saved(let files):
             headline = Self.saved(files)
             if files.count > 1 { details = [NotificationText.list(files.map(\.name))] }
@@ -192,6 +199,11 @@ package enum NotificationContent: Sendable, Equatable {
 
     private static func origin(_ offer: NotificationOffer) -> Phrase {
         .phrase("from {device}", ["device": [offer.deviceName]])
+    }
+
+    /// The device of an offer, and its state if it cannot be reached.
+    private static func source(_ offer: NotificationOffer) -> [Phrase] {
+        [origin(offer)] + (offer.kept?.phrases(offer.deviceName) ?? [])
     }
 
     private static func decisions(_ label: Phrase, or refusal: Phrase) -> [DesktopNotification.Choice] {

@@ -160,12 +160,15 @@ package struct NotificationMachine: Sendable {
         return settle(now) + next
     }
 
-    /// Records that the chosen activity was continued, and needs things that this device lacks.
+    /// Records that the chosen activity was continued from a copy, or needs things that this device
+    /// lacks.
     ///
-    /// - Parameter missing: A list of noun phrases, unchecked.
-    package mutating func incomplete(_ offer: NotificationOffer, _ missing: String, now: MonotonicInstant) -> [Action] {
+    /// - Parameter missing: A list of noun phrases, unchecked; nil if it lacks nothing.
+    package mutating func incomplete(
+        _ offer: NotificationOffer, _ missing: String?, now: MonotonicInstant
+    ) -> [Action] {
         guard mayShow else { return [] }
-        let line = Self.line(missing)
+        let line = missing.map(Self.line)
         places[NotificationPlace.ID(offer), default: NotificationPlace()].continued(offer, missing: line)
         return settle(now)
     }

@@ -1,6 +1,6 @@
 package import HandoffControl
 package import HandoffHandlers
-import HandoffModel
+package import HandoffModel
 
 /// An offered activity, prepared for notifications. Plain values.
 ///
@@ -37,9 +37,15 @@ package struct NotificationOffer: Sendable, Equatable {
     private let missing: String
     /// The maximum size in bytes if it is accepted without a prompt; nil if the user decides.
     package var limit: Int64?
+    /// The state of the device, if this one has a copy of the activity; nil while the device offers it.
+    package var kept: KeptNote?
 
     /// Nil for an offer that nothing opens here, unless a user sent it to this device.
-    package init?(_ offer: OfferedActivity) {
+    ///
+    /// - Parameters:
+    ///   - own: this device.
+    ///   - now: the current time, in seconds since 1970.
+    package init?(_ offer: OfferedActivity, own: DeviceID? = nil, now: Double) {
         switch offer.opens.kind.known {
         case .nothing where offer.sent:
             isPage = false
@@ -62,6 +68,7 @@ package struct NotificationOffer: Sendable, Equatable {
         isFile = offer.type == .content
         isText = offer.type == .text
         isSent = offer.sent
+        kept = offer.kept.map { KeptNote($0, hasStreams: offer.streams, isOwn: offer.device == own, now: now) }
     }
 
     /// The name of the app that would open it, or a term for the browser.
@@ -99,6 +106,9 @@ package struct NotificationOffer: Sendable, Equatable {
         case (nil, nil): return .phrase("{app}, {device}", ["app": app, "device": device])
         }
     }
+
+    /// The state of the device of a kept activity, for a menu; empty while the device offers it.
+    package var menuNotes: [Phrase] { kept?.phrases(NotificationText.cut(deviceName, 24)) ?? [] }
 
     /// A short description of the offer.
     var headline: Phrase {

@@ -44,6 +44,8 @@ struct NotificationPlace: Sendable {
     enum Verdict {
         /// The notification was shown, and left the screen by itself.
         case seen
+        /// Its device went to sleep before it was shown.
+        case skipped
         /// The user dismissed it.
         case dismissed
         /// The user accepted it, and cancelled it while it was arriving.
@@ -112,7 +114,8 @@ struct NotificationPlace: Sendable {
         if let first = underway.first, isSlow { return .progress(first) }
         // Not the next offer: anything older than a dismissed offer was skipped as well.
         guard let newest = offers.first, !newest.isSent, verdict(on: newest.activity) == nil else { return nil }
-        return .offer(newest, more: offers.dropFirst().count { [nil, .seen].contains(verdict(on: $0.activity)) })
+        let more = offers.dropFirst().count { [nil, .seen, .skipped].contains(verdict(on: $0.activity)) }
+        return .offer(newest, more: more)
     }
 
     /// The notification of pending items; nil if the user has seen, dismissed or accepted each of
@@ -165,7 +168,17 @@ struct NotificationPlace: Sendable {
             self.offers.contains { $0.activity == newest.activity } ? nil : newest
         }
         let former = self.offers
-        self.offers = offers
+        let wished = wish?.choosable ?? []
+        self.offers = Self.ordered(offers, as: former)
+        verdicts.removeAll { entry in
+            entry.verdict == .skipped && offers.contains { $0.activity == entry.activity && $0.kept == nil }
+        }
+        // A device that goes to sleep is no reason for a prompt. Its notification stays.
+        for offer in offers where offer.kept != nil && verdict(on: offer.activity) == nil {
+            let wasOffered = former.contains { $0.activity == offer.activity && $0.kept == nil }
+            guard wasOffered, !wished.contains(where: { $0.activity == offer.activity }) else { continue }
+            judge(offer.activity, .skipped)
+        }
         defer { noteObstacles(former) }
         guard let newest else { return }
         guard !newest.isSent else {
@@ -176,6 +189,14 @@ struct NotificationPlace: Sendable {
         // A new offer is more relevant than the results of earlier ones.
         failures = []
         saved = []
+    }
+
+    /// Returns kept activities in the order in which they were offered, after those that were not: they
+    /// are sorted by the time of their copies.
+    private static func ordered(_ offers: [NotificationOffer], as former: [NotificationOffer]) -> [NotificationOffer] {
+        guard offers.allSatisfy({ $0.kept != nil }) else { return offers }
+        let known = former.compactMap { old in offers.first { $0.activity == old.activity } }
+        return offers.filter { offer in !known.contains { $0.activity == offer.activity } } + known
     }
 
     /// Records items that nothing opens, for a user who waits for a reaction. An item that something
@@ -191,15 +212,15 @@ struct NotificationPlace: Sendable {
         }
     }
 
-    /// Records that a continued activity needs things that this device lacks.
-    mutating func continued(_ offer: NotificationOffer, missing: String) {
+    /// Records that an activity was continued from a copy, or needs things that this device lacks.
+    mutating func continued(_ offer: NotificationOffer, missing: String?) {
         note(offer, .incomplete(offer, missing: missing))
     }
 
     /// The user has left or locked the screen. Notifications that left the screen by themselves are
     /// shown again later.
     mutating func userLeft() {
-        verdicts.removeAll { [.seen, .cancelled].contains($0.verdict) }
+        verdicts.removeAll { [.seen, .skipped, .cancelled].contains($0.verdict) }
         failures = []
     }
 
@@ -225,7 +246,7 @@ struct NotificationPlace: Sendable {
             case .seen, .cancelled: (offer.activity, .expired)
             case .dismissed: (offer.activity, .dismissed)
             case .accepted: (offer.activity, .accepted)
-            case nil: nil
+            case .skipped, nil: nil
             }
         }
     }

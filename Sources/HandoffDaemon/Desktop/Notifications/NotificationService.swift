@@ -99,10 +99,16 @@ package final class NotificationService {
         change { $0.chosen(offer, token: token, now: $1) }
     }
 
-    /// Records that a chosen activity was continued, and needs things that this device lacks.
-    func continued(_ offer: NotificationOffer, missing: [ControlMissing]) {
-        guard !missing.isEmpty else { return }
-        let phrases = missing.map(\.phrase).joined(separator: ", ")
+    /// Records that a chosen activity was continued.
+    ///
+    /// - Parameters:
+    ///   - missing: the things that this device lacks for it.
+    ///   - kept: the state of its device, if a copy was continued.
+    func continued(_ offer: NotificationOffer, missing: [ControlMissing], kept: KeptNote?) {
+        guard !missing.isEmpty || kept != nil else { return }
+        let phrases = missing.isEmpty ? nil : missing.map(\.phrase).joined(separator: ", ")
+        var offer = offer
+        offer.kept = kept
         change { $0.incomplete(offer, phrases, now: $1) }
     }
 
