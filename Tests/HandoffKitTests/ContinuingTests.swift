@@ -101,6 +101,25 @@ extension NotingApplicationDelegate {
         withExtendedLifetime(delegate) {}
     }
 
+    @Test(arguments: [true, false])
+    func `the app's own activity has the lineage of the one that it continues`(isSame: Bool) throws {
+        let seen = Locked<[NSUserActivity]>([])
+        let delegate = NotingApplicationDelegate(kit) { [application] activity, _ in
+            let own = isSame ? activity : NSUserActivity(activityType: "com.example.editing", application: application)
+            if !isSame { own.setContinued(from: activity) }
+            seen.withLock { $0 = [activity, own] }
+            own.becomeCurrent()
+            return true
+        }
+        try attach(delegate)
+        var content = content("Letter")
+        content.lineage = Lineage(id: Sample.activityID(9), step: 2)
+        kit.event(.continue(id(1), content))
+        try kit.run { $0.contains("BecomeCurrent") }
+        #expect(kit.sent["lineage"] == content.lineage.map { .object($0.json) })
+        withExtendedLifetime(delegate) {}
+    }
+
     @Test func `a refusal is reported too`() throws {
         let delegate = NotingApplicationDelegate(kit) { _, _ in false }
         try attach(delegate)

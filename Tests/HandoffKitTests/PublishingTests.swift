@@ -407,6 +407,15 @@ import Testing
         try kit.run(until: "Update keep=false")
     }
 
+    @Test func `the effect of a continuation, and that the app edits exclusively, are sent`() throws {
+        activity.continuationEffect = .close
+        activity.isExclusive = true
+        try begin(activity)
+        #expect(kit.sent["afterwards"] == "close" && kit.sent["exclusive"] == true)
+        activity.isExclusive = false
+        try kit.run(until: "Update exclusive=false")
+    }
+
     @Test func `an expired activity becomes current again as a new one`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate

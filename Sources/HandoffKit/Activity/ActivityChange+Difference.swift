@@ -17,6 +17,8 @@ extension ActivityChange {
         }
         if old.isEligibleForHandoff != new.isEligibleForHandoff { isEligibleForHandoff = new.isEligibleForHandoff }
         if old.keep != new.keep { keep = new.keep }
+        if old.lineage != new.lineage { lineage = new.lineage }
+        if old.exclusive != new.exclusive { exclusive = new.exclusive ?? false }
         if old.expirationDate != new.expirationDate {
             expirationDate = new.expirationDate
             if new.expirationDate == nil { expires = false }

@@ -28,6 +28,10 @@ struct ActivityState: Sendable {
     var supportsContinuationStreams = false
     var isEligibleForHandoff = true
     var isEligibleForKeeping: Bool?
+    /// The activity of another device that this one continues; nil if it began here.
+    var lineage: Lineage?
+    var isExclusive = false
+    var continuationEffect = NSUserActivity.ContinuationEffect.stay
     /// True if a search may find the activity. Not sent to other devices.
     var isEligibleForSearch = false
     /// True if the activity may be added to a public index. Not sent to other devices.
@@ -113,6 +117,9 @@ struct ActivityState: Sendable {
             supportsContinuationStreams || documents.offersAny(in: userInfo.value)
         description.isEligibleForHandoff = isEligibleForHandoff
         description.keep = isEligibleForKeeping
+        description.lineage = lineage
+        description.exclusive = isExclusive ? true : nil
+        description.afterwards = continuationEffect == .stay ? nil : Afterwards(continuationEffect)
         description.expirationDate = expirationDate?.timeIntervalSinceReferenceDate
         description.targetContentIdentifier = targetContentIdentifier ?? ""
         return description

@@ -21,7 +21,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
     /// Set if the activity was sent by another device.
     let continuation: Continuation?
 
-    private let state: Locked<ActivityState>
+    let state: Locked<ActivityState>
     /// `userInfo` after an in-place change by the app. It is checked and moved to the state at the
     /// next read. Locked before the state.
     private var changedUserInfo: [AnyHashable: Any]?
@@ -330,7 +330,7 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
 
     private var isInvalid: Bool { state.withLock { $0.isInvalid } }
 
-    private func change(_ body: (inout ActivityState) -> Void) {
+    func change(_ body: (inout ActivityState) -> Void) {
         state.withLock { body(&$0) }
         application.activityChanged(key)
     }

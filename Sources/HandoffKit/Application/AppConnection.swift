@@ -373,6 +373,7 @@ extension ActivityState {
         requiredUserInfoKeys = content.requiredUserInfoKeys.isEmpty ? nil : Set(content.requiredUserInfoKeys)
         targetContentIdentifier = content.targetContentIdentifier
         supportsContinuationStreams = content.streams
+        lineage = content.lineage
         needsSave = false
     }
 }
