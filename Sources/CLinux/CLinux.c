@@ -288,6 +288,19 @@ int clinux_terminal_columns(int fd) {
     return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : -1;
 }
 
+int clinux_terminal_size(int fd, uint16_t *rows, uint16_t *columns) {
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0) return -1;
+    *rows = size.ws_row;
+    *columns = size.ws_col;
+    return 0;
+}
+
+int clinux_set_terminal_size(int fd, uint16_t rows, uint16_t columns) {
+    struct winsize size = {.ws_row = rows, .ws_col = columns};
+    return ioctl(fd, TIOCSWINSZ, &size);
+}
+
 void clinux_name_thread(const char *name) {
     char cut[16];
     strncpy(cut, name, sizeof cut - 1);

@@ -134,6 +134,12 @@ ssize_t clinux_write_now(int fd, int is_socket, const void *bytes, size_t size);
 /// it is not a terminal.
 int clinux_terminal_columns(int fd);
 
+/// TIOCGWINSZ. Returns 0, or -1 with errno (ENOTTY if it is not a terminal).
+int clinux_terminal_size(int fd, uint16_t *rows, uint16_t *columns);
+
+/// TIOCSWINSZ. Returns 0, or -1 with errno.
+int clinux_set_terminal_size(int fd, uint16_t rows, uint16_t columns);
+
 /// pthread_setname_np(3) for the calling thread; the kernel keeps 15 bytes.
 void clinux_name_thread(const char *name);
 
