@@ -37,7 +37,7 @@ package final class StreamLoop: Sendable {
     /// Starts the thread.
     /// - Parameter clock: a clock controlled by a test; nil for the system's.
     package init(name: String, clock: ManualClock? = nil) throws(Errno) {
-        thread = try LoopThread(name: name, clock: clock, niceness: ThreadPriority.bulk)
+        thread = try LoopThread(name: name, clock: clock, niceness: ThreadPriority.bulk, isDirect: true)
         loop = thread.loop
         bound = LoopBound(sending: Residents(), to: loop)
         scratch = .allocate(byteCount: StreamWord.byteCount + Self.maxChunk, alignment: 16)

@@ -23,7 +23,7 @@ package enum TerminalRelay {
         let numbers = words.dropFirst().compactMap { Int32($0) }
         do throws(Errno) {
             try ProcessSignals.prepare(blocking: [windowChanged])
-            let loop = try EventLoop()
+            let loop = try EventLoop(isDirect: true)
             let parent = try loop.watch(StandardStream.error.rawValue, .hangUp) { _ in loop.stop() }
             defer { parent.cancel() }
             let onEnd = { (reason: String) in
