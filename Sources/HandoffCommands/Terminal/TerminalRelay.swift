@@ -141,7 +141,7 @@ final class ViewerRelay {
     struct Terminal {
         var input: Int32 = 0
         var output: Int32 = 1
-        var read: () throws(Errno) -> [UInt8] = { () throws(Errno) in try StandardInput.readSome(limit: 16_384) }
+        var read: () throws(Errno) -> [UInt8] = { () throws(Errno) in try StandardInput.readSome(limit: 4096) }
         var write: ([UInt8]) throws(Errno) -> Void = { bytes throws(Errno) in try StandardStream.output.write(bytes) }
     }
 
