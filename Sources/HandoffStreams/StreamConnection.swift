@@ -31,6 +31,8 @@ final class StreamConnection {
     /// Buffer size for a ticket, in records of any size.
     private static let greetingRoom = 1024
     private static let movedInterval = Duration.seconds(1)
+    /// The number of bytes from which a stream is one of bulk data.
+    private static let bulkSize: UInt64 = 16 * 1024 * 1024
 
     let streamLoop: StreamLoop
     let session: TLSSession
@@ -74,6 +76,7 @@ final class StreamConnection {
     private var lastMove: MonotonicInstant
     private var lastReport: MonotonicInstant?
     private var hasMoved = false
+    private var isBulk = false
     private var isPumping = false
 
     init(
@@ -410,6 +413,10 @@ final class StreamConnection {
         if !hasMoved {
             hasMoved = true
             streamLoop.warmed(self)
+        }
+        if !isBulk, outgoing.count + incoming.count > Self.bulkSize {
+            isBulk = true
+            streamLoop.becomeBulk()
         }
         let now = streamLoop.loop.now
         lastMove = now

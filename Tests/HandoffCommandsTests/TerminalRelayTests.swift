@@ -29,8 +29,8 @@ import Testing
     }
 
     private func end(of bytes: [[UInt8]], isReadOnly: Bool = false) throws -> (reason: String?, typed: String) {
-        var streams = try Descriptor.socketPair()
-        var terminals = try Descriptor.socketPair()
+        let streams = try Descriptor.socketPair()
+        let terminals = try Descriptor.socketPair()
         let remote = try Side(streams.second, on: loop)
         let terminal = try Side(terminals.second, on: loop)
         var reason: String?
@@ -68,8 +68,8 @@ import Testing
     }
 
     @Test func `the host sends all output before it reports the end of the terminal`() throws {
-        var streams = try Descriptor.socketPair()
-        var terminals = try Descriptor.socketPair()
+        let streams = try Descriptor.socketPair()
+        let terminals = try Descriptor.socketPair()
         let output = [UInt8](repeating: UInt8(ascii: "x"), count: 3_000_000)
         let terminal = try ByteStream(terminals.second, on: loop)
         terminal.write(output)
@@ -91,18 +91,21 @@ import Testing
             reason = $0
             relay = nil
         }
-        try loop.runUntilStopped()
+        let limit = loop.timer(after: .seconds(60)) { [loop] in loop.stop() }
+        try loop.run()
+        limit.cancel()
         #expect(reason == "ended")
         #expect(received == output.count)
     }
 
     /// Runs a viewer with these frames and keys.
     private func view(_ frames: [UInt8], keys: [String] = []) throws -> (reason: String?, shown: String, sent: String) {
-        var streams = try Descriptor.socketPair()
-        var keyboards = try Descriptor.socketPair()
+        let streams = try Descriptor.socketPair()
+        let keyboards = try Descriptor.socketPair()
         let remote = try Side(streams.second, on: loop)
         let keyboard = try ByteStream(keyboards.second, on: loop)
-        let (input, raw) = (keyboards.first, keyboards.first.raw)
+        let input = keyboards.first
+        let raw = input.raw
         var shown = ""
         var reason: String?
         let terminal = ViewerRelay.Terminal(
@@ -120,7 +123,8 @@ import Testing
             keyboard.write(Array(each.utf8))
             try loop.runTurns(10)
         }
-        withExtendedLifetime((viewer, input.raw)) {}
+        withExtendedLifetime(viewer) {}
+        input.close()
         return (reason, shown, remote.text)
     }
 
