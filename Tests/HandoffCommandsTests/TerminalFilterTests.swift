@@ -24,7 +24,8 @@ import Testing
         arguments: [
             // Strings, with each of their ends.
             ("\u{1B}]52;c;eA==\u{7}", ""), ("\u{1B}]0;t\u{1B}\\", ""), ("\u{1B}P$qm\u{9C}", ""), ("\u{1B}_é\u{18}", ""),
-            ("\u{1B}^x\u{1A}", ""), ("\u{1B}Xx\u{1B}[1m", "\u{1B}[1m"), ("\u{9D}52;c;x\u{9C}", ""), ("\u{90}$qm\u{7}", ""),
+            ("\u{1B}^x\u{1A}", ""), ("\u{1B}Xx\u{1B}[1m", "\u{1B}[1m"), ("\u{9D}52;c;x\u{9C}", ""),
+            ("\u{90}$qm\u{7}", ""),
             ("\u{1B}]\u{9B}21t\n\u{5}", ""),
             // Reports, printing, unknown modes, and modes that are not reset.
             ("\u{1B}[21t", ""), ("\u{1B}[5i", ""), ("\u{1B}[?3h", ""), ("\u{1B}[?1;3h", ""), ("\u{1B}[?;1h", ""),
@@ -33,7 +34,8 @@ import Testing
             // C1 characters, and the query of the answerback message.
             ("\u{9B}1m", ""), ("\u{85}", ""), ("\u{5}", ""),
             // Other escapes.
-            ("\u{1B}k", ""), ("\u{1B}%G", ""), ("\u{1B}(é", "é"), ("\u{1B}\u{1B}[1m", "\u{1B}[1m"), ("\u{1B}[1\nm", "\nm"),
+            ("\u{1B}k", ""), ("\u{1B}%G", ""), ("\u{1B}(é", "é"), ("\u{1B}\u{1B}[1m", "\u{1B}[1m"),
+            ("\u{1B}[1\nm", "\nm"),
             ("\u{1B}[1 1m", "1m"), ("\u{1B}", ""),
             ("\u{1B}[\(String(repeating: "1;", count: 200))m", ""),
         ])

@@ -109,8 +109,8 @@ class Share:
         self.log = os.path.join(daemon.folder, f"share-{len(daemon.stage.processes)}.log")
         tmux = {"TMUX": f"{server.path},1,0"} if server else {}
         with open(self.log, "wb") as log:
-            self.process = subprocess.Popen([*COMMAND, "share", *words], env={**environment(daemon), **tmux}, stdin=subprocess.DEVNULL,
-                                            stdout=log, stderr=log)
+            self.process = subprocess.Popen([*COMMAND, "share", *words], env={**environment(daemon), **tmux},
+                                            stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         daemon.stage.processes.append(self.process)
         self.reports("is offered")
 
