@@ -331,8 +331,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// Sets sd-event's timer from the queue. Makes no system call: sd-event arms the kernel timer
     /// before it waits.
     private func armTimerSource() {
-        guard isTimerSourceStale, let timerSource else { return }
+        guard isTimerSourceStale else { return }
         isTimerSourceStale = false
+        guard let timerSource else { return }
         guard let first = timers.earliest() else {
             sd_event_source_set_enabled(timerSource, Int32(SD_EVENT_OFF))
             return

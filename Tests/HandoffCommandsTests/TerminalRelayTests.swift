@@ -82,18 +82,18 @@ import Testing
             received += frames.reduce(0) { $0 + ($1.kind == TerminalFrame.data ? $1.content.count : 0) }
         }
         remote.onEnd = { [loop] in loop.stop() }
-        var relay: HostRelay?
         var reason: String?
-        relay = HostRelay(
-            try ByteStream(streams.first, on: loop, marks: TerminalRelay.marks),
-            try ByteStream(terminals.first, on: loop, marks: TerminalRelay.marks), isReadOnly: false
+        let stream = try ByteStream(streams.first, on: loop, marks: TerminalRelay.marks)
+        let relay = HostRelay(
+            stream, try ByteStream(terminals.first, on: loop, marks: TerminalRelay.marks), isReadOnly: false
         ) {
             reason = $0
-            relay = nil
+            stream.close()
         }
         let limit = loop.timer(after: .seconds(60)) { [loop] in loop.stop() }
         try loop.run()
         limit.cancel()
+        withExtendedLifetime(relay) {}
         #expect(reason == "ended")
         #expect(received == output.count)
     }
