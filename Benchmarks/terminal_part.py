@@ -14,7 +14,7 @@ import time
 import harness
 from common import settled
 from others import Others
-from test_live_terminal import COMMAND, Server, Share, offered
+from test_live_terminal import COMMAND, Server, Share, environment, offered
 
 KEYS, STARTS = 200, 10
 WAYS = ("handoff-terminal", "ssh")
@@ -74,14 +74,14 @@ def measure(stage, quick, spread):
         "handoff-terminal": [*COMMAND, "attach"],
         "ssh": ["ssh", "-tt", "-p", str(others.port), *others.options, others.address, f"tmux -u -S {host.path} attach -t =ssh"],
     }
-    environment = {"handoff-terminal": taker.environment, "ssh": dict(os.environ)}
+    environments = {"handoff-terminal": environment(taker), "ssh": dict(os.environ)}
     starts = {way: [] for way in WAYS}
     for _ in range(2 if quick else STARTS):
         for way in WAYS:
-            typist = Typist(stage, words[way], environment[way])
+            typist = Typist(stage, words[way], environments[way])
             starts[way].append(typist.start * 1000)
             typist.close()
-    typists = {way: Typist(stage, words[way], environment[way]) for way in WAYS}
+    typists = {way: Typist(stage, words[way], environments[way]) for way in WAYS}
     keys, letters = {way: [] for way in WAYS}, b"bcfghjklmnpqvwxz"
     for number in range(40 if quick else KEYS):
         for way in WAYS if number % 2 else WAYS[::-1]:

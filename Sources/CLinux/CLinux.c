@@ -9,6 +9,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
@@ -33,6 +34,23 @@ int clinux_is_thread_sanitized(void) {
 }
 
 int clinux_eventfd(void) { return eventfd(0, EFD_NONBLOCK | EFD_CLOEXEC); }
+
+int clinux_poll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int clinux_poll_change(int poll, enum clinux_poll_operation operation, int fd, uint32_t events, void *context) {
+    struct epoll_event event = {.events = events, .data.ptr = context};
+    return epoll_ctl(poll, operation, fd, &event);
+}
+
+int clinux_poll_wait(int poll, int milliseconds, uint32_t *events, void **context) {
+    struct epoll_event event;
+    int count = epoll_wait(poll, &event, 1, milliseconds);
+    if (count > 0) {
+        *events = event.events;
+        *context = event.data.ptr;
+    }
+    return count;
+}
 
 int clinux_accept(int fd, void *address, unsigned *length) {
     return accept4(fd, address, length, SOCK_NONBLOCK | SOCK_CLOEXEC);
@@ -286,6 +304,19 @@ ssize_t clinux_write_now(int fd, int is_socket, const void *bytes, size_t size) 
 int clinux_terminal_columns(int fd) {
     struct winsize size;
     return ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : -1;
+}
+
+int clinux_terminal_size(int fd, uint16_t *rows, uint16_t *columns) {
+    struct winsize size;
+    if (ioctl(fd, TIOCGWINSZ, &size) != 0) return -1;
+    *rows = size.ws_row;
+    *columns = size.ws_col;
+    return 0;
+}
+
+int clinux_set_terminal_size(int fd, uint16_t rows, uint16_t columns) {
+    struct winsize size = {.ws_row = rows, .ws_col = columns};
+    return ioctl(fd, TIOCSWINSZ, &size);
 }
 
 void clinux_name_thread(const char *name) {

@@ -45,12 +45,12 @@ extension StreamConnection {
         // decrypted directly into the memory.
         let room = memory == nil ? streamLoop.scratch[...] : streamLoop.scratch[..<Self.frontSize]
         guard case .bytes(let count) = read(into: UnsafeMutableRawBufferPointer(rebasing: room)) else { return false }
-        moved()
         isUnanswered = false
         let (data, isWhole) = incoming.parse(UnsafeMutableRawBufferPointer(rebasing: streamLoop.scratch[..<count]))
         for range in data {
             guard give(UnsafeRawBufferPointer(rebasing: streamLoop.scratch[range])) else { return false }
         }
+        moved()
         if incoming.reset != nil {
             // An app that closed after its last byte has sent everything. Deliver that before
             // ending the stream.

@@ -1,4 +1,5 @@
 package import LoopIO
+import Synchronization
 
 /// A thread that moves the bytes of streams, and the memory that they share. `loop`, `perform` and
 /// `stop` may be used by any thread, everything else only on the loop's thread.
@@ -9,6 +10,8 @@ package final class StreamLoop: Sendable {
         /// Streams that have moved bytes recently.
         var warm: [ObjectIdentifier: StreamConnection] = [:]
         var cooling: LoopTimer?
+        /// True once no more streams are added.
+        var isRetired = false
     }
 
     /// The maximum plaintext processed in one step. Twice as much as 256 KiB takes a tenth less
@@ -31,13 +34,15 @@ package final class StreamLoop: Sendable {
     /// Unsafe only for the compiler: the address never changes, and the content is accessed only on
     /// the loop's thread.
     nonisolated(unsafe) let scratch: UnsafeMutableRawBufferPointer
+    /// True once the thread has a lower priority, permanently: raising it needs a privilege.
+    private let lowered = Atomic<Bool>(false)
     private let bound: LoopBound<Residents>
     private var residents: Residents { bound.value }
 
     /// Starts the thread.
     /// - Parameter clock: a clock controlled by a test; nil for the system's.
     package init(name: String, clock: ManualClock? = nil) throws(Errno) {
-        thread = try LoopThread(name: name, clock: clock, niceness: ThreadPriority.bulk)
+        thread = try LoopThread(name: name, clock: clock, isDirect: true)
         loop = thread.loop
         bound = LoopBound(sending: Residents(), to: loop)
         scratch = .allocate(byteCount: StreamWord.byteCount + Self.maxChunk, alignment: 16)
@@ -65,6 +70,31 @@ package final class StreamLoop: Sendable {
         loop.perform(work)
     }
 
+    /// True if a stream has moved bulk data. Its priority is low then. May be used by any thread.
+    package var isBulk: Bool { lowered.load(ordering: .relaxed) }
+
+    /// Lowers the priority of the thread. Until then, it has that of the daemon: on a busy machine,
+    /// a typed key of a terminal would otherwise take milliseconds.
+    func becomeBulk() {
+        guard !lowered.exchange(true, ordering: .relaxed) else { return }
+        ThreadPriority.lower(to: ThreadPriority.bulk)
+    }
+
+    /// Stops the thread once all streams have ended.
+    package func retire() {
+        // Strong, because the timer must be released on the loop's thread.
+        perform { [self] in
+            residents.isRetired = true
+            stopIfUnused()
+        }
+    }
+
+    private func stopIfUnused() {
+        guard residents.isRetired, residents.connections.isEmpty else { return }
+        residents.cooling = nil
+        loop.stop()
+    }
+
     /// Stops the thread. Open streams end without sending a reset. Must not be called on the loop.
     package func stop() {
         // Weak because a thread that has already ended never removes this from the loop.
@@ -87,6 +117,7 @@ package final class StreamLoop: Sendable {
         let residents = residents
         residents.connections[ObjectIdentifier(connection)] = nil
         residents.warm[ObjectIdentifier(connection)] = nil
+        stopIfUnused()
     }
 
     /// Marks a connection as active. It releases memory once it has been inactive for a while.

@@ -34,6 +34,8 @@ package final class StreamLoops {
     package func release(_ loop: StreamLoop) {
         guard let index = loops.firstIndex(where: { $0.loop === loop }) else { return }
         loops[index].streams = max(0, loops[index].streams - 1)
+        // The next stream may be a terminal, which needs a thread of normal priority.
+        if loops[index].streams == 0, loop.isBulk { loops.remove(at: index).loop.retire() }
     }
 
     /// Stops all threads. Open streams end without sending a reset.

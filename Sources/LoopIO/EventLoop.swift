@@ -29,6 +29,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
 
     /// The sd-event object, for C libraries that it drives. It exists as long as the loop.
     package let event: OpaquePointer
+    /// Waits for descriptors instead of sd-event, if a short delay of their handlers matters.
+    let poll: DescriptorPoll?
     /// The buffer for reads. Its content is meaningless after a handler was called.
     let scratch: UnsafeMutableRawBufferPointer
     private let inbox = Inbox()
@@ -53,14 +55,18 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private weak var folderEvents: FolderEvents?
 
     /// Creates a loop that the current thread owns.
-    /// - Parameter clock: a clock controlled by a test; nil for the system clock.
+    /// - Parameters:
+    ///   - clock: a clock controlled by a test; nil for the system clock.
+    ///   - isDirect: true to wait for descriptors without sd-event, which shortens the time until
+    ///     their handlers are called. No C library may then use `event`.
     /// - Throws: an error of eventfd(2) or sd_event_new(3), in practice too many open files.
-    package init(clock: ManualClock? = nil) throws(Errno) {
+    package init(clock: ManualClock? = nil, isDirect: Bool = false) throws(Errno) {
         wakeDescriptor = Descriptor(owning: try SystemCall.retrying { clinux_eventfd() })
         var event: OpaquePointer?
         try Errno.check(sd_event_new(&event))
         guard let event else { throw .invalidArgument }
         self.event = event
+        poll = isDirect ? try DescriptorPoll(with: try Errno.check(sd_event_get_fd(event))) : nil
         self.clock = clock
         owner = Atomic(UInt(pthread_self()))
         scratch = .allocate(byteCount: Self.scratchSize, alignment: 16)
@@ -112,8 +118,14 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
                 return
             }
             let timeout: UInt64 = postponed.isEmpty && inbox.prepareToWait() ? .max : 0
+            let isTimerChanged = isTimerSourceStale
             armTimerSource()
-            try turn(timeout)
+            // sd-event arms its kernel timer only before a wait of its own.
+            if let poll, !isTimerChanged {
+                try directTurn(poll, forever: timeout > 0)
+            } else {
+                try turn(poll == nil ? timeout : 0)
+            }
             turns &+= 1
         }
     }
@@ -135,6 +147,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
         if second != -EINVAL { try Errno.check(second) }
         // The timer may not be armed.
         isTimerSourceStale = true
+    }
+
+    /// Waits for an event of a descriptor or of sd-event, and handles it.
+    private func directTurn(_ poll: DescriptorPoll, forever: Bool) throws(Errno) {
+        guard let (context, events) = try poll.wait(forever: forever) else { return }
+        guard let context else { return try turn(0) }
+        EventSource.deliver(events, to: context)
     }
 
     /// Makes `run` return after the current handler and the work that was submitted before. May be
@@ -312,8 +331,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     /// Sets sd-event's timer from the queue. Makes no system call: sd-event arms the kernel timer
     /// before it waits.
     private func armTimerSource() {
-        guard isTimerSourceStale, let timerSource else { return }
+        guard isTimerSourceStale else { return }
         isTimerSourceStale = false
+        guard let timerSource else { return }
         guard let first = timers.earliest() else {
             sd_event_source_set_enabled(timerSource, Int32(SD_EVENT_OFF))
             return

@@ -7,6 +7,8 @@ import CSystemd
 /// number.
 package final class EventSource {
     private let loop: EventLoop
+    /// The descriptor, if the loop polls it itself.
+    private let descriptor: Int32?
     private var source: OpaquePointer?
     private var handler: ((IOEvents) -> Void)?
     private var events: IOEvents
@@ -17,9 +19,13 @@ package final class EventSource {
         self.loop = loop
         self.handler = handler
         self.events = events
-        // Unretained: deinit and cancel release the source, and sd-event does not call back
-        // afterwards.
+        self.descriptor = loop.poll == nil ? nil : descriptor
+        // Unretained: deinit and cancel end the watch, and no event is reported afterwards.
         let context = Unmanaged.passUnretained(self).toOpaque()
+        guard loop.poll == nil else {
+            try loop.poll?.change(descriptor, from: [], to: events, context)
+            return
+        }
         let result = sd_event_add_io(loop.event, &source, descriptor, events.rawValue, didPoll, context)
         try Errno.check(result)
         if events.isEmpty { sd_event_source_set_enabled(source, Int32(SD_EVENT_OFF)) }
@@ -29,6 +35,7 @@ package final class EventSource {
     init(loop: EventLoop, signal: Int32, handler: @escaping () -> Void) throws(Errno) {
         self.loop = loop
         self.handler = { _ in handler() }
+        descriptor = nil
         events = .readable
         let context = Unmanaged.passUnretained(self).toOpaque()
         let result = sd_event_add_signal(loop.event, &source, signal, didSignal, context)
@@ -43,7 +50,9 @@ package final class EventSource {
     /// be masked, and would otherwise call the handler continuously.
     package func setEvents(_ wanted: IOEvents) {
         loop.assertOwned()
-        guard let source, wanted != events else { return }
+        guard handler != nil, wanted != events else { return }
+        if let descriptor { return poll(descriptor, for: wanted) }
+        guard let source else { return }
         events = wanted
         if wanted.isEmpty {
             sd_event_source_set_enabled(source, Int32(SD_EVENT_OFF))
@@ -58,11 +67,28 @@ package final class EventSource {
     /// Ends the watch and releases the handler. The handler is not called afterwards, even if an
     /// event is pending.
     package func cancel() {
-        guard let source else { return }
+        guard handler != nil else { return }
         loop.assertOwned()
+        if let descriptor { poll(descriptor, for: []) }
         sd_event_source_disable_unref(source)
-        self.source = nil
+        source = nil
         handler = nil
+    }
+
+    private func poll(_ descriptor: Int32, for wanted: IOEvents) {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        do throws(Errno) {
+            try loop.poll?.change(descriptor, from: events, to: wanted, context)
+        } catch {
+            assert(wanted.isEmpty, "descriptor closed before its source: \(error)")
+        }
+        events = wanted
+    }
+
+    /// Calls the handler of a source that the loop polls itself.
+    static func deliver(_ events: IOEvents, to context: UnsafeMutableRawPointer) {
+        // The strong reference keeps the source alive if its handler releases it.
+        Unmanaged<EventSource>.fromOpaque(context).takeUnretainedValue().deliver(events)
     }
 
     fileprivate func deliver(_ events: IOEvents) {

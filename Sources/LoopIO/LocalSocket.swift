@@ -27,16 +27,22 @@ package enum LocalSocket {
             guard hasPassed == 0 else { throw .tooManyReferences }
             guard limit > 0 else { return (0, nil) }
         }
-        var numbers = [Int32](repeating: -1, count: Int(CLINUX_MAX_PASSED))
-        var passed: Int32 = 0
         var isCut: Int32 = 0
-        // Read no more than was peeked at: later data may carry descriptors.
-        let count = try SystemCall.retrying {
-            clinux_receive_passed(raw, buffer.baseAddress, limit, &numbers, &passed, &isCut)
+        let maxPassed = Int(CLINUX_MAX_PASSED)
+        // Not an array: allocating it would be most of the time of a small read.
+        let result = withUnsafeTemporaryAllocation(of: Int32.self, capacity: maxPassed) { numbers in
+            var passed: Int32 = 0
+            // Read no more than was peeked at: later data may carry descriptors.
+            let count = Result { () throws(Errno) in
+                try SystemCall.retrying {
+                    clinux_receive_passed(raw, buffer.baseAddress, limit, numbers.baseAddress, &passed, &isCut)
+                }
+            }
+            return (count, numbers.prefix(Int(passed)).map { PassedFile(Descriptor(owning: $0), from: source) })
         }
-        guard passed > 0 || isCut != 0 else { return (count, nil) }
-        let files = numbers.prefix(Int(passed)).map { PassedFile(Descriptor(owning: $0), from: source) }
-        return (count, isCut == 0 ? files : [])
+        let count = try result.0.get()
+        guard !result.1.isEmpty || isCut != 0 else { return (count, nil) }
+        return (count, isCut == 0 ? result.1 : [])
     }
 
     /// Closes a descriptor. A unix socket with unread bytes, which may carry descriptors, is closed

@@ -6,9 +6,13 @@ package final class LoopThread: Sendable {
     private let thread: OwnedThread
 
     /// Creates a loop and starts the thread that runs it.
-    /// - Parameter niceness: see `ThreadPriority`; 0 leaves it unchanged.
-    package init(name: String, clock: ManualClock? = nil, niceness: Int32 = 0) throws(Errno) {
-        let loop = try EventLoop(clock: clock)
+    /// - Parameters:
+    ///   - niceness: see `ThreadPriority`; 0 leaves it unchanged.
+    ///   - isDirect: see `EventLoop.init`.
+    package init(
+        name: String, clock: ManualClock? = nil, niceness: Int32 = 0, isDirect: Bool = false
+    ) throws(Errno) {
+        let loop = try EventLoop(clock: clock, isDirect: isDirect)
         self.loop = loop
         loop.disown()
         thread = try OwnedThread(name: name, niceness: niceness) {

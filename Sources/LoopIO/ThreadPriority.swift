@@ -10,7 +10,7 @@ package enum ThreadPriority {
     /// Lowers the calling thread's priority permanently: raising it again needs a privilege. Does
     /// nothing if the priority is already that low, or if the system forbids it, because the
     /// priority is only an optimisation.
-    static func lower(to niceness: Int32) {
+    package static func lower(to niceness: Int32) {
         guard niceness > 0 else { return }
         // On Linux the niceness is per thread, and 0 means the calling thread (setpriority(2)).
         let thread = __priority_which_t(PRIO_PROCESS.rawValue)

@@ -8,6 +8,7 @@ struct Main {
     static func main() {
         let console = Console.standard(outputFailed: { exit(ExitStatus.failed.rawValue) })
         let arguments = ProcessEnvironment.arguments
+        if arguments.first == TerminalRelay.word { exit(TerminalRelay.run(Array(arguments.dropFirst())).rawValue) }
         let status = Program.run(arguments, .ofProcess, console, .standard)
         do throws(Errno) {
             try StandardStream.output.finish()

@@ -95,8 +95,9 @@ import Testing
         thread.stop()
     }
 
-    @Test func `work runs in the order of submission`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `work runs in the order of submission`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let order = Locked<[Int]>([])
         for number in 0..<100 {
             loop.perform { order.withLock { $0.append(number) } }
@@ -106,8 +107,9 @@ import Testing
         #expect(order.withLock { $0 } == Array(0..<100))
     }
 
-    @Test func `work submitted before the stop runs`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `work submitted before the stop runs`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let order = Locked<[Int]>([])
         loop.perform {
             // As another thread may do at the same time.
@@ -119,8 +121,9 @@ import Testing
         #expect(order.withLock { $0 } == [1, 2])
     }
 
-    @Test func `later runs after this handler and before the next`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `later runs after this handler and before the next`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let ends = try Ends.sockets()
         var order: [String] = []
         let source = try loop.watch(ends.first, .readable) { _ in
@@ -137,8 +140,9 @@ import Testing
         source.cancel()
     }
 
-    @Test func `work that defers work does not starve descriptors`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `work that defers work does not starve descriptors`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let ends = try Ends.sockets()
         var rounds = 0
         func busy() {
@@ -155,8 +159,9 @@ import Testing
         source.cancel()
     }
 
-    @Test func `work of other threads keeps the order of each thread`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `work of other threads keeps the order of each thread`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let order = Locked<[(thread: Int, number: Int)]>([])
         let done = Locked(0)
         let threads = try (0..<4).map { name in
@@ -182,8 +187,9 @@ import Testing
         }
     }
 
-    @Test func `a waiting loop is woken for work of another thread`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `a waiting loop is woken for work of another thread`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let turns = Locked(0)
         // Each side waits for the other. A lost wake-up stops the exchange.
         let thread = try LoopThread(name: "other")
@@ -201,8 +207,9 @@ import Testing
         #expect(turns.withLock { $0 } == 2_000)
     }
 
-    @Test func `work that adds work does not starve descriptors`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `work that adds work does not starve descriptors`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let pair = try Ends.sockets()
         let rounds = Locked(0)
         @Sendable func busy() {
@@ -223,21 +230,24 @@ import Testing
         try loop.run()
     }
 
-    @Test func `stop from another thread stops a waiting loop`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `stop from another thread stops a waiting loop`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let thread = try OwnedThread(name: "stopper") { loop.stop() }
         try loop.runUntilStopped()
         thread.join()
     }
 
-    @Test func `a stop before run is not lost`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `a stop before run is not lost`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         loop.stop()
         try loop.runUntilStopped()
     }
 
-    @Test func `a stopped loop runs again`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `a stopped loop runs again`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let count = Locked(0)
         for round in 1...3 {
             loop.perform {
@@ -249,8 +259,9 @@ import Testing
         }
     }
 
-    @Test func `the owner is the thread inside run`() throws {
-        let loop = try EventLoop()
+    @Test(arguments: [false, true])
+    func `the owner is the thread inside run`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         #expect(loop.isOwned)
         #expect(loop.isIsolatingCurrentContext() == true)
         let seen = Locked<[Bool]>([])

@@ -4,13 +4,9 @@ import LoopIO
 import Testing
 
 @Suite(.timeLimit(.minutes(5))) struct EventSourceTests {
-    private let loop: EventLoop
-
-    init() throws {
-        loop = try EventLoop()
-    }
-
-    @Test func `the handler is called as long as bytes are available`() throws {
+    @Test(arguments: [false, true])
+    func `the handler is called as long as bytes are available`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let pair = try Ends.sockets()
         var calls = 0
         writeNow([1, 2, 3], to: pair.second)
@@ -26,7 +22,9 @@ import Testing
         source.cancel()
     }
 
-    @Test func `a cancelled source gets no pending event`() throws {
+    @Test(arguments: [false, true])
+    func `a cancelled source gets no pending event`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let first = try Ends.sockets()
         let second = try Ends.sockets()
         var sources: [EventSource] = []
@@ -46,7 +44,9 @@ import Testing
         #expect(calls == 1)
     }
 
-    @Test func `no event is reported for a reused number`() throws {
+    @Test(arguments: [false, true])
+    func `no event is reported for a reused number`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let old = try Ends.sockets()
         let pair = try Ends.sockets()
         // A number that parallel tests do not get: the kernel assigns the lowest free one.
@@ -68,7 +68,9 @@ import Testing
         successor.cancel()
     }
 
-    @Test func `a released source is cancelled`() throws {
+    @Test(arguments: [false, true])
+    func `a released source is cancelled`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let pair = try Ends.sockets()
         writeNow([1], to: pair.second)
         var calls = 0
@@ -82,7 +84,9 @@ import Testing
         try loop.watch(pair.first, .readable) { _ in }.cancel()
     }
 
-    @Test func `a handler may release its own source`() throws {
+    @Test(arguments: [false, true])
+    func `a handler may release its own source`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let pair = try Ends.sockets()
         writeNow([1], to: pair.second)
         var calls = 0
@@ -96,7 +100,9 @@ import Testing
         #expect(source == nil)
     }
 
-    @Test func `a hang-up is reported to a pipe's reader even if not requested`() throws {
+    @Test(arguments: [false, true])
+    func `a hang-up is reported to a pipe's reader even if not requested`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let pair = try Ends.pipe()
         var seen: IOEvents = []
         let source = try loop.watch(pair.first, .readable) { [loop] events in
@@ -109,7 +115,9 @@ import Testing
         source.cancel()
     }
 
-    @Test func `an error is reported to a pipe's writer even if not requested`() throws {
+    @Test(arguments: [false, true])
+    func `an error is reported to a pipe's writer even if not requested`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let pair = try Ends.pipe()
         var seen: IOEvents = []
         // Fill the pipe, so that it is not writable.
@@ -125,7 +133,9 @@ import Testing
         source.cancel()
     }
 
-    @Test func `without requested events not even hang up calls the handler`() throws {
+    @Test(arguments: [false, true])
+    func `without requested events not even hang up calls the handler`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let pair = try Ends.sockets()
         var calls = 0
         let source = try loop.watch(pair.first, .readable) { _ in calls += 1 }
@@ -139,7 +149,9 @@ import Testing
         source.cancel()
     }
 
-    @Test func `a descriptor cannot be watched twice`() throws {
+    @Test(arguments: [false, true])
+    func `a descriptor cannot be watched twice`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let pair = try Ends.sockets()
         let source = try loop.watch(pair.first, .readable) { _ in }
         let raw = pair.first
@@ -149,7 +161,9 @@ import Testing
         source.cancel()
     }
 
-    @Test func `a ready descriptor does not starve another`() throws {
+    @Test(arguments: [false, true])
+    func `a ready descriptor does not starve another`(isDirect: Bool) throws {
+        let loop = try EventLoop(isDirect: isDirect)
         let noisy = try Ends.sockets()
         let quiet = try Ends.sockets()
         writeNow([1], to: noisy.second)

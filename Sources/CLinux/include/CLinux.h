@@ -26,6 +26,16 @@ int clinux_packet_size(const char *interface);
 /// eventfd(2), non-blocking and close-on-exec. Returns the descriptor or -1 with errno.
 int clinux_eventfd(void);
 
+/// epoll_create1(2), close-on-exec. Returns the descriptor or -1 with errno.
+int clinux_poll_create(void);
+
+/// epoll_ctl(2). Returns 0 or -1 with errno.
+enum clinux_poll_operation { CLINUX_POLL_ADD = 1, CLINUX_POLL_REMOVE = 2, CLINUX_POLL_MODIFY = 3 };
+int clinux_poll_change(int poll, enum clinux_poll_operation operation, int fd, uint32_t events, void *context);
+
+/// epoll_wait(2) for one event. Returns 1, 0 after the timeout, or -1 with errno.
+int clinux_poll_wait(int poll, int milliseconds, uint32_t *events, void **context);
+
 /// accept4(2), non-blocking and close-on-exec. Returns the descriptor or -1 with errno.
 int clinux_accept(int fd, void *address, unsigned *length);
 
@@ -133,6 +143,12 @@ ssize_t clinux_write_now(int fd, int is_socket, const void *bytes, size_t size);
 /// TIOCGWINSZ: returns the number of columns of a terminal, 0 if it is unknown, or -1 with errno if
 /// it is not a terminal.
 int clinux_terminal_columns(int fd);
+
+/// TIOCGWINSZ. Returns 0, or -1 with errno (ENOTTY if it is not a terminal).
+int clinux_terminal_size(int fd, uint16_t *rows, uint16_t *columns);
+
+/// TIOCSWINSZ. Returns 0, or -1 with errno.
+int clinux_set_terminal_size(int fd, uint16_t rows, uint16_t columns);
 
 /// pthread_setname_np(3) for the calling thread; the kernel keeps 15 bytes.
 void clinux_name_thread(const char *name);

@@ -50,7 +50,7 @@ package enum DescriptorCloser {
 
     /// Returns true if more descriptors of the source may be accepted. May be called on any thread.
     package static func isAccepting(from source: DescriptorSource) -> Bool {
-        state.withLock { $0.count < limit && $0.queues[source]?.count ?? 0 < limitPerSource }
+        state.withLock { $0.count == 0 || $0.count < limit && $0.queues[source]?.count ?? 0 < limitPerSource }
     }
 
     /// Returns the number of descriptors of a source that are not closed yet.

@@ -10,11 +10,17 @@ package enum StandardInput {
     /// at the end of input. Call it on a thread that may block.
     /// - Throws: an error of read(2).
     package static func readSome(limit: Int) throws(Errno) -> [UInt8] {
-        var bytes = [UInt8](repeating: 0, count: limit)
         while true {
+            var result = Result<Int, Errno>.success(0)
+            let bytes = [UInt8](unsafeUninitializedCapacity: limit) { buffer, count in
+                result = Result { () throws(Errno) in
+                    try SystemCall.retrying { read(STDIN_FILENO, buffer.baseAddress, limit) }
+                }
+                count = (try? result.get()) ?? 0
+            }
             do throws(Errno) {
-                let count = try SystemCall.retrying { read(STDIN_FILENO, &bytes, bytes.count) }
-                return Array(bytes[..<count])
+                _ = try result.get()
+                return bytes
             } catch .wouldBlock {
                 // Another process that shares the terminal or pipe has made it non-blocking.
                 var poll = pollfd(fd: STDIN_FILENO, events: Int16(POLLIN), revents: 0)
