@@ -217,7 +217,7 @@ let package = Package(
             dependencies: [
                 "HandoffAccount", "HandoffControl", "HandoffCrypto", "HandoffDaemon", "HandoffDesktopService",
                 "HandoffDiscovery", "HandoffHandlers", "HandoffJSON", "HandoffModel", "HandoffPairing",
-                "HandoffProtocol", "HandoffState", "HandoffTestSupport", "HandoffTransport", "LoopIO",
+                "HandoffPeers", "HandoffProtocol", "HandoffState", "HandoffTestSupport", "HandoffTransport", "LoopIO",
             ], swiftSettings: base),
         .testTarget(
             name: "HandoffPeersTests",
@@ -359,6 +359,10 @@ if Context.environment["HANDOFF_FUZZ"] != nil {
         ("Gate", ["HandoffAccount", "HandoffModel", "HandoffTransport", "LoopIO"]),
         ("Handlers", ["HandoffHandlers", "HandoffModel"]),
         ("JSON", ["HandoffJSON", "HandoffModel", "JanssonOracle"]),
+        (
+            "Kept",
+            ["HandoffAccount", "HandoffCrypto", "HandoffJSON", "HandoffModel", "HandoffPeers", "HandoffProtocol"]
+        ),
         ("Pairing", ["HandoffAccount", "HandoffCrypto", "HandoffPairing"]),
         ("Replies", ["HandoffControl", "HandoffJSON", "HandoffModel"]),
         ("Roster", ["HandoffAccount", "HandoffCrypto", "HandoffModel"]),

@@ -78,8 +78,11 @@
     (when text
       (when (and file (buffer-modified-p))
         (push "the file has unsaved changes here: the text is shown next to it" notes))
+      ;; Emacs would write the text to the disk.
+      (when (and file (bound-and-true-p auto-save-visited-mode))
+        (push "files are saved automatically: the text is shown next to the file" notes))
       (if (and file (eq (alist-get 'apply message) t) (not (buffer-modified-p)) (not buffer-read-only)
-               (verify-visited-file-modtime))
+               (not (bound-and-true-p auto-save-visited-mode)) (verify-visited-file-modtime))
           (let ((inhibit-modification-hooks nil))
             (save-restriction
               (widen)

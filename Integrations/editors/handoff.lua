@@ -85,7 +85,11 @@ local function open(message)
   if lines then
     local is_mine = message.file ~= vim.NIL and vim.bo.modified
     if is_mine then table.insert(notes, 1, 'the file has unsaved changes here: the text is shown next to it') end
-    if message.file ~= vim.NIL and message.apply and not is_mine and not swap and vim.bo.modifiable and not vim.bo.readonly then
+    -- Vim would write the text to the disk.
+    local saves = message.file ~= vim.NIL and vim.o.autowriteall
+    if saves then table.insert(notes, 1, 'files are saved automatically: the text is shown next to the file') end
+    local is_free = not (is_mine or saves or swap or vim.bo.readonly) and vim.bo.modifiable
+    if message.file ~= vim.NIL and message.apply and is_free then
       api.nvim_buf_set_lines(0, 0, -1, false, lines)
       vim.bo.endofline = ended or false
       vim.bo.modified = true

@@ -101,7 +101,11 @@ def Open(message: dict<any>)
     if is_open && &modified
       insert(notes, 'the file has unsaved changes here: the text is shown next to it')
     endif
-    if is_open && message.apply && !&modified && swap ==# '' && &modifiable && !&readonly
+    # Vim would write the text to the disk.
+    if is_open && &autowriteall
+      insert(notes, 'files are saved automatically: the text is shown next to the file')
+    endif
+    if is_open && message.apply && !&modified && !&autowriteall && swap ==# '' && &modifiable && !&readonly
       Replace(lines)
       &l:endofline = is_ended
       &l:modified = true

@@ -145,7 +145,9 @@ class Players:
             fields["expirationDate"] = time.time() - EPOCH + PAUSED
         try:
             if not self.activity:
-                self.activity = self.app.publish(TYPE, savesOnContinue=True, supportsContinuationStreams=True, **fields)
+                # The position of a copy would be that of the last change.
+                self.activity = self.app.publish(TYPE, savesOnContinue=True, supportsContinuationStreams=True, keep=False,
+                                                 **fields)
             else:
                 self.activity.update(**({} if player.is_paused else {"expires": False}), **fields)
             # Do not do this at the next track, because the user has not chosen it.

@@ -1,17 +1,20 @@
-"""The common parts of handoff-editor and handoff-agents: choosing an offer, the card that is shown before it is continued,
-the place of its document here, and a terminal."""
-import json, os, re, select, shutil, subprocess, sys, threading, time, urllib.parse
+"""The common parts of handoff-editor, handoff-agents, handoff-git and handoff-terminal: choosing an offer, the card that is
+shown before it is continued, the place of its document here, and a terminal."""
+import json, os, re, select, shutil, socket, subprocess, sys, threading, time, urllib.parse
 
 import handoff
 from handoff import visible
 
-# The user's terminal emulator, with the option after which it accepts a command.
-TERMINALS = (["xdg-terminal-exec"], ["x-terminal-emulator", "-e"], ["gnome-terminal", "--"], ["kgx", "--"], ["konsole", "-e"],
-             ["xfce4-terminal", "-x"], ["alacritty", "-e"], ["kitty"], ["foot"], ["xterm", "-e"])
+# Words between the name of a terminal emulator and a command. The first installed one is used, after that of $TERMINAL.
+TERMINALS = {"xdg-terminal-exec": [], "x-terminal-emulator": ["-e"], "gnome-terminal": ["--"], "kgx": ["--"], "ptyxis": ["--"],
+             "konsole": ["-e"], "xfce4-terminal": ["-x"], "mate-terminal": ["-x"], "alacritty": ["-e"], "kitty": [], "foot": [],
+             "xterm": ["-e"]}
 # Seconds until the daemon sends the activity for which it started this program.
 OPEN_TIMEOUT = 60
 # Seconds without a byte after which a stream is closed.
 STREAM_TIMEOUT = 120
+# Streams of an app that are open at the same time, each to another device.
+MAX_STREAMS = 16
 MAX_LINE = 1 << 16
 FAILED, OFFLINE, NO_OFFER, INTERRUPTED = 1, 3, 4, 130
 
@@ -81,14 +84,14 @@ def moment(value):
         return "an unknown time"
 
 
-def take(type, prefix):
-    """Continues an offer. Returns the activity and the id of the continuation."""
+def take(type, prefix, what):
+    """Continues an offer. Returns the activity and the id of the continuation. `what` names the kind of activity in errors."""
     if prefix is not None and not re.fullmatch(r"[0-9A-Za-z-]{1,64}", prefix):
         raise NoOffer(f"{visible(prefix)} is not the id of an offer")
     offers = [each for each in handoff.call("ListActivities")["activities"]
               if each["type"] == type and each["id"].startswith(prefix or "")]
     if not offers:
-        raise NoOffer("no device offers it" if prefix else "no device offers one")
+        raise NoOffer(f"no other device offers {what}" + (f" with the id {visible(prefix)}" if prefix else ""))
     if prefix and len(offers) > 1:
         raise Failure(f"several offers match {visible(prefix)}: " + ", ".join(each["id"] for each in offers))
     reply = handoff.call("Continue", activity=offers[0]["id"], **{"from": offers[0]["device"], "take": True})
@@ -103,17 +106,65 @@ def stream_of(continuation, path=None):
     return stream
 
 
-def header(file):
-    """Returns the line of JSON at the start of a stream."""
-    line = file.readline(MAX_LINE)
+def send(stream, data):
+    """Sends bytes to a stream. Each part has its own timeout: `sendall` has one for all of them, in which a slow link may not
+    transfer a large file."""
+    rest = memoryview(data)
+    while rest:
+        rest = rest[stream.send(rest[:1 << 16]):]
+
+
+class Streams:
+    """The streams over which an app sends, each on its own thread. Each device has one: a new one replaces the previous one, so
+    that a device that does not read cannot prevent the streams of others."""
+
+    def __init__(self):
+        self._open, self._lock = {}, threading.Lock()
+
+    def start(self, stream, event, parts):
+        """Sends the items of an iterable, which runs on the thread of the stream."""
+        device = (event.get("origin") or {}).get("device")
+        with self._lock:
+            old = self._open.pop(device, None)
+            is_full = len(self._open) >= MAX_STREAMS
+            if not is_full:
+                self._open[device] = stream
+        if old:
+            try:
+                old.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass  # It has ended by itself.
+        if is_full:
+            return stream.close()
+        threading.Thread(target=self._run, args=(stream, device, parts), daemon=True).start()
+
+    def _run(self, stream, device, parts):
+        with stream:
+            try:
+                stream.settimeout(STREAM_TIMEOUT)
+                for data in parts:
+                    send(stream, data)
+                stream.shutdown(socket.SHUT_WR)
+                stream.recv(1)  # Wait until the other device closes the stream. Closing it first would drop bytes.
+            except OSError:
+                pass
+            finally:
+                with self._lock:
+                    if self._open.get(device) is stream:
+                        del self._open[device]
+
+
+def header(file, limit=MAX_LINE):
+    """Returns the object in the next line of JSON of a stream."""
+    line = file.readline(limit)
     try:
         value = json.loads(line)
         if not line.endswith(b"\n") or not isinstance(value, dict):
             raise ValueError
     except (ValueError, RecursionError):
-        raise Failure("the other device sent no valid reply" if line else "the other device sent nothing") from None
+        raise Failure("the other device sent no valid message" if line else "the other device ended the connection") from None
     if "error" in value:
-        raise Failure("the other device reports: " + as_text(value["error"]))
+        raise Failure("the other device refused: " + visible(str(value["error"]), 1000))
     return value
 
 
@@ -122,6 +173,8 @@ def here(url):
     bare = re.sub(r"\?fetch=[0-9]+$", "", url)
     if not bare.startswith("handoff-document:"):
         return None, "the other device did not name it"
+    if bare.startswith("handoff-document:name/"):
+        return None, "on the other device, it is in no checkout or shared folder of documents.conf"
     done = subprocess.run(["handoffctl", "document", bare], stdin=subprocess.DEVNULL, capture_output=True)
     if done.returncode == 0:
         return os.fsdecode(done.stdout[:-1]), None
@@ -162,11 +215,15 @@ def branch(path):
 
 
 def in_terminal(words, folder=None):
-    """Starts a command in the user's terminal emulator, which keeps the folder of its caller."""
-    terminal = next((each for each in TERMINALS if shutil.which(each[0])), None)
-    if not terminal:
+    """Starts a command, or without words the user's shell, in a terminal emulator, which keeps the folder of its caller."""
+    name = next((each for each in (os.environ.get("TERMINAL"), *TERMINALS) if each and shutil.which(each)), None)
+    if not name:
         raise Failure("no terminal emulator is installed")
-    subprocess.Popen([*terminal, *words], cwd=folder or os.path.expanduser("~"), start_new_session=True,
+    if not (os.environ.get("TERMINAL") or os.environ.get("WAYLAND_DISPLAY") or os.environ.get("DISPLAY")):
+        raise Failure("there is no graphical session for a terminal emulator")
+    words = [*TERMINALS.get(os.path.basename(name), ["-e"]), *words] if words else []
+    subprocess.Popen([name, *words], cwd=folder or os.path.expanduser("~"), start_new_session=True,
+                     env={name: value for name, value in os.environ.items() if name != "TERMINAL"},
                      stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
@@ -176,8 +233,8 @@ def open_in_terminal(type, program):
 
     def chosen(content, _):
         nonlocal is_done
+        is_done = True  # Also if it fails.
         in_terminal([sys.executable, "-B", program, "continue", "--wait", content["id"]])
-        is_done = True
 
     app = handoff.App(type, [type], on_continue=chosen, path=handoff.socket_path())
     while not is_done and select.select([app.fileno()], [], [], OPEN_TIMEOUT)[0]:

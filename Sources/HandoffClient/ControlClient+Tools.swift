@@ -158,4 +158,10 @@ extension ControlClient {
             ControlMethod.setAppNotified.rawValue, ["app": .string(app), "notified": .bool(notified)], field: "app",
             then)
     }
+
+    /// Calls `SetAppKept`, which sets whether other devices may keep the activities of an app.
+    /// Accepts the app's ID or a prefix of it, and returns the complete ID.
+    package func setApp(_ app: String, kept: Bool, _ then: @escaping (Result<String, ClientError>) -> Void) {
+        request(ControlMethod.setAppKept.rawValue, ["app": .string(app), "kept": .bool(kept)], field: "app", then)
+    }
 }

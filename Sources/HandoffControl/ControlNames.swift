@@ -79,6 +79,7 @@ package enum ControlMethod: String, Sendable, CaseIterable {
     case listApps = "dev.handoff1.Control.ListApps"
     case setAppEnabled = "dev.handoff1.Control.SetAppEnabled"
     case setAppNotified = "dev.handoff1.Control.SetAppNotified"
+    case setAppKept = "dev.handoff1.Control.SetAppKept"
 }
 
 /// The errors of `dev.handoff1.Control`. The raw value is the full name.

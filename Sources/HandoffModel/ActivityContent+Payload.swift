@@ -17,6 +17,8 @@ extension ActivityContent {
         if let targetContentIdentifier {
             payload.append((PayloadKey.targetContentIdentifier, .string(targetContentIdentifier)))
         }
+        if let lineage { payload.append((PayloadKey.lineage, .object(lineage.json))) }
+        if isExclusive { payload.append((PayloadKey.exclusive, true)) }
         if supportsStreams { payload.append((PayloadKey.streams, true)) }
         if let app = origin.app { payload.append((PayloadKey.app, .string(app))) }
         if let version = origin.appVersion { payload.append((PayloadKey.appVersion, .string(version))) }
@@ -41,8 +43,19 @@ extension ActivityContent {
             team: try fields.optionalText(PayloadKey.team),
             requiredUserInfoKeys: try fields.texts(PayloadKey.requiredUserInfoKeys),
             supportsStreams: try fields.isSet(PayloadKey.streams),
-            targetContentIdentifier: try fields.optionalText(PayloadKey.targetContentIdentifier))
+            targetContentIdentifier: try fields.optionalText(PayloadKey.targetContentIdentifier),
+            lineage: try Self.lineage(fields), isExclusive: try fields.isSet(PayloadKey.exclusive))
         try checkFields()
+    }
+}
+
+extension ActivityContent {
+    private static func lineage(_ fields: JSONFields<ActivityError>) throws(ActivityError) -> Lineage? {
+        guard let object = try fields.optionalObject(PayloadKey.lineage) else { return nil }
+        guard let lineage = Lineage(message: object) else {
+            throw .invalid(field: PayloadKey.lineage, message: "not a lineage")
+        }
+        return lineage
     }
 }
 
@@ -81,6 +94,8 @@ enum PayloadKey {
     static let requiredUserInfoKeys = "requiredUserInfoKeys"
     static let targetContentIdentifier = "targetContentIdentifier"
     static let streams = "streams"
+    static let lineage = "lineage"
+    static let exclusive = "exclusive"
     static let app = "app"
     static let appVersion = "appVersion"
 }

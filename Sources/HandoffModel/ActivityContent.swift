@@ -21,12 +21,17 @@ package struct ActivityContent: Sendable, Equatable {
     package var expiration: Double?
     /// The identifier of the content, which the other app uses to find the window for it.
     package var targetContentIdentifier: String?
+    /// The activity of another device that this one continues; nil if it began here.
+    package var lineage: Lineage?
+    /// True if its app edits the content exclusively, so that others should not change it meanwhile.
+    package var isExclusive: Bool
 
     /// Creates an activity with Apple's defaults for omitted values.
     package init(
         type: ActivityType, title: String? = nil, userInfo: JSONObject = [:], webpageURL: String? = nil,
         team: String? = nil, requiredUserInfoKeys: [String] = [], supportsStreams: Bool = false,
-        isEligibleForHandoff: Bool = true, expiration: Double? = nil, targetContentIdentifier: String? = nil
+        isEligibleForHandoff: Bool = true, expiration: Double? = nil, targetContentIdentifier: String? = nil,
+        lineage: Lineage? = nil, isExclusive: Bool = false
     ) {
         self.type = type
         self.title = title
@@ -38,6 +43,8 @@ package struct ActivityContent: Sendable, Equatable {
         self.isEligibleForHandoff = isEligibleForHandoff
         self.expiration = expiration
         self.targetContentIdentifier = targetContentIdentifier
+        self.lineage = lineage
+        self.isExclusive = isExclusive
     }
 
     /// Checks every field and the size of the encoded payload, and returns that size in bytes. The

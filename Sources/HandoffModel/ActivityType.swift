@@ -10,6 +10,9 @@ package struct ActivityType: Hashable, Sendable, TextValue {
     /// transfers the content.
     package static let content = ActivityType(checked: "dev.handoff1.content")
 
+    /// The copy of an activity that was sent to one device, sealed for it.
+    package static let sealed = ActivityType(checked: "dev.handoff1.sealed")
+
     /// The clipboard of a device. The team of the activity lists its formats.
     package static let clipboard = ActivityType(checked: "dev.handoff1.clipboard")
 

@@ -93,6 +93,21 @@ extension HandoffFailure {
             message: "this device and \(device) are no longer in the same account")
     }
 
+    /// A newer state of the activity is on another device, or on this one. The text of the device is
+    /// formatted for display.
+    package static func newerElsewhere(on device: String, id: String) -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "newerElsewhere",
+            message: "\(device) has a newer state of the activity, with the id \(id)")
+    }
+
+    /// No other device has made a newer state of a local activity.
+    package static func nothingNewer() -> HandoffFailure {
+        HandoffFailure(
+            code: failedCode, reason: "nothingNewer",
+            message: "no other device is known to have a newer state of the activity")
+    }
+
     /// The user cancelled the continuation before the payload arrived.
     package static func cancelled(device: String) -> HandoffFailure {
         HandoffFailure(code: failedCode, reason: "cancelled", message: "continuing from \(device) was cancelled")

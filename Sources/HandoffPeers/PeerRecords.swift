@@ -17,9 +17,6 @@ package struct PeerRecord {
     var limiter = MemberRateLimiter()
     /// The limits of the requests to it.
     var requests = RequestRateLimiter()
-    /// The limit of its requests to keep activities: a new state of its activities every 30 s, and all
-    /// of them when it goes to sleep.
-    var keeping = RateLimit(perSecond: 1, burst: 16)
     /// True if its last hello announced that it keeps activities; nil before its first one.
     package internal(set) var keepsActivities: Bool?
     /// The time at which a message from it was last received.

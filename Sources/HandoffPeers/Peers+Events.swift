@@ -56,6 +56,7 @@ extension Peers {
             records[link.device].trouble = isTrouble ? link.trouble : nil
         }
         network.linkEnded(link)
+        kept.ended(link)
         staticPeers.review()
         delegate?.linksChanged()
     }
@@ -68,7 +69,7 @@ extension Peers {
     }
 
     /// True if there are records of kept activities.
-    var holdsKept: Bool { kept.helloDigest != nil }
+    var holdsKept: Bool { kept.holdsRecords }
 
     /// Handles a device that has come online or has changed.
     func consider(_ peer: Peer) {

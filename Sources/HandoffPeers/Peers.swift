@@ -101,7 +101,7 @@ package final class Peers {
             loop: loop, log: log.named("roster"), accountStore: accountStore, pool: pool, records: records)
         kept = KeptSync(
             loop: loop, log: log.named("kept"), accountStore: accountStore, pool: pool, records: records,
-            network: network)
+            network: network, wallClock: wallClock)
         joining = TicketJoin(loop: loop, log: log.named("joining"), pool: pool, network: network, records: records)
         staticDiscovery = StaticDiscovery(peers: [], logger: log.named("discovery"))
         staticPeers = StaticPeers(

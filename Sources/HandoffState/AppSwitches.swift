@@ -4,18 +4,22 @@ package import HandoffModel
 /// The app settings that the user has switched off, and the devices whose documents are saved
 /// without a prompt. A text file for people, with empty lines and lines that begin with `#`. Any
 /// other line is the id of an app that neither publishes nor continues, `muted` and the id of an app
-/// whose notifications are not shown, or `accept`, the id of a device and a maximum size in bytes.
+/// whose notifications are not shown, `no-keep` and the id of an app whose activities other devices
+/// do not keep, or `accept`, the id of a device and a maximum size in bytes.
 package struct AppSwitches: Sendable, Equatable {
     /// Maximum size of a file in bytes.
     static let maxFile = 64 * 1024
 
     private static let mutedPrefix = "muted "
+    private static let unkeptPrefix = "no-keep "
     private static let acceptPrefix = "accept "
 
     /// The ids of apps that neither publish nor continue.
     package var disabled: Set<AppID> = []
     /// The ids of apps whose notifications are not shown.
     package var muted: Set<AppID> = []
+    /// The ids of apps whose activities other devices do not keep.
+    package var unkept: Set<AppID> = []
     /// The devices whose documents are saved without a prompt, with the maximum size in bytes.
     package var accepted: [DeviceID: Int64] = [:]
 
@@ -39,11 +43,15 @@ package struct AppSwitches: Sendable, Equatable {
                 accepted[device] = limit
                 continue
             }
-            let isMuted = text?.hasPrefix(Self.mutedPrefix) ?? false
-            guard let id = text.flatMap({ AppID(isMuted ? String($0.dropFirst(Self.mutedPrefix.count)) : $0) }) else {
+            let prefix = [Self.mutedPrefix, Self.unkeptPrefix].first { text?.hasPrefix($0) ?? false }
+            guard let id = text.flatMap({ AppID(String($0.dropFirst(prefix?.count ?? 0))) }) else {
                 throw PeersFile.BadLine(number: index + 1)
             }
-            if isMuted { muted.insert(id) } else { disabled.insert(id) }
+            switch prefix {
+            case Self.mutedPrefix?: muted.insert(id)
+            case Self.unkeptPrefix?: unkept.insert(id)
+            default: disabled.insert(id)
+            }
         }
     }
 
@@ -51,6 +59,7 @@ package struct AppSwitches: Sendable, Equatable {
     package func encoded() -> [UInt8]? {
         let lines =
             disabled.sorted().map(\.text) + muted.sorted().map { Self.mutedPrefix + $0.text }
+            + unkept.sorted().map { Self.unkeptPrefix + $0.text }
             + accepted.sorted { $0.key < $1.key }.map { "\(Self.acceptPrefix)\($0.key.hex) \($0.value)" }
         let bytes = lines.flatMap { Array($0.utf8) + [UInt8(ascii: "\n")] }
         return bytes.count <= Self.maxFile ? bytes : nil

@@ -23,6 +23,8 @@ package enum StateFile: String, Sendable, CaseIterable {
     case contact
     /// The latest calls with the static label (`CallersFile`), for people to read.
     case callers
+    /// Receipts that their origins have not confirmed (`ReceiptsFile`).
+    case receipts
     /// Records that the identity in this folder has an account.
     case joined
     /// Records that account and identity are being deleted. Exists only during the deletion.
@@ -48,6 +50,7 @@ package enum StateFile: String, Sendable, CaseIterable {
         case .networks: TextSeal.byteCount + NetworksFile.maxFile
         case .contact: TextSeal.byteCount + ContactFile.maxFile
         case .callers: TextSeal.byteCount + CallersFile.maxFile
+        case .receipts: TextSeal.byteCount + ReceiptsFile.maxFile
         case .joined, .leaving: 256
         }
     }

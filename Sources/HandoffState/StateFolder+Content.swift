@@ -34,7 +34,8 @@ extension StateFolder: AccountPersistence {
             folder: folder, identity: member.identity, account: member.account, generation: next, peers: peers,
             apps: apps, claims: try folder.readClaims(), switches: switches, networks: try folder.readNetworks(),
             contact: folder.readContact(),
-            callers: try folder.readText(.callers).map(CallersFile.init(decoding:)) ?? CallersFile())
+            callers: try folder.readText(.callers).map(CallersFile.init(decoding:)) ?? CallersFile(),
+            receipts: try folder.readText(.receipts).map(ReceiptsFile.init(decoding:)) ?? ReceiptsFile())
     }
 
     /// Deletes the account and the identity after leaving the account or being removed from it: a
@@ -54,6 +55,7 @@ extension StateFolder: AccountPersistence {
         try remove(.account)
         try remove(.joined)
         try remove(.callers)
+        try remove(.receipts)
         // Replaced rather than removed: a folder without an identity might be ignored at the next
         // start.
         let identity = try identity(nil, nil)
@@ -130,6 +132,11 @@ extension StateFolder: AccountPersistence {
     /// Writes when another device was last seen.
     package func store(contact: ContactFile) throws(StateError) {
         try storeText(.contact, contact.encoded())
+    }
+
+    /// Writes the receipts that their origins have not confirmed.
+    package func store(receipts: ReceiptsFile) throws(StateError) {
+        try storeText(.receipts, receipts.encoded())
     }
 
     /// Writes the latest calls with the static label.

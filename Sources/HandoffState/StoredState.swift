@@ -26,6 +26,8 @@ package struct StoredState: Sendable {
     package let contact: ContactFile?
     /// The latest calls with the static label.
     package let callers: CallersFile
+    /// The receipts that their origins have not confirmed.
+    package let receipts: ReceiptsFile
 
     /// The content of the folder after `StateFolder.resetIdentity`: a new identity and no account.
     ///
@@ -42,6 +44,7 @@ package struct StoredState: Sendable {
     ) -> StoredState {
         StoredState(
             folder: folder, identity: identity, account: nil, generation: generation, peers: peers, apps: apps,
-            claims: claims, switches: switches, networks: networks, contact: nil, callers: CallersFile())
+            claims: claims, switches: switches, networks: networks, contact: nil, callers: CallersFile(),
+            receipts: ReceiptsFile())
     }
 }

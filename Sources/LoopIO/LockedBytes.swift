@@ -34,6 +34,9 @@ package final class LockedBytes: Sendable {
         munmap(memory, count)
     }
 
+    /// The address of the memory, for tests of its properties.
+    package var address: UInt { UInt(bitPattern: memory) }
+
     /// A copy of the bytes, in ordinary memory.
     package var bytes: [UInt8] { Array(UnsafeRawBufferPointer(start: memory, count: count)) }
 }

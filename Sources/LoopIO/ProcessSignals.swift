@@ -19,6 +19,14 @@ package enum ProcessSignals {
         Glibc.signal(SIGPIPE, SIG_IGN)
     }
 
+    /// Undoes `prepare`, for a program that replaces this one.
+    static func reset() {
+        Glibc.signal(SIGPIPE, SIG_DFL)
+        var set = sigset_t()
+        sigemptyset(&set)
+        pthread_sigmask(SIG_SETMASK, &set, nil)
+    }
+
     /// Ends the process by SIGPIPE, even if the signal is ignored or blocked. A shell then reports
     /// status 141.
     package static func exitByBrokenPipe() -> Never {

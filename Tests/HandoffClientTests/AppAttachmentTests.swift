@@ -243,7 +243,7 @@ import Testing
                 attachment.publish(ActivityDescription(type: "com.example.editing")) { result in
                     story.append((try? result.get().id) == id ? "published" : "failed")
                 }
-            case .event(.save(id)):
+            case .event(.save(id, _)):
                 story.append("save")
                 test.end()
             default: break

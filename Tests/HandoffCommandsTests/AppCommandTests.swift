@@ -4,7 +4,7 @@ import HandoffJSON
 import HandoffTestSupport
 import Testing
 
-/// `apps`, `app enable` and `app disable`.
+/// `apps`, and the commands that change a setting of an app.
 @Suite struct AppCommandTests {
     private let run: CommandRun
 
@@ -22,7 +22,7 @@ import Testing
             domains: [], running: true, verified: false, enabled: true),
         ControlApp(
             id: "z.off", name: "z.off", source: .none, file: nil, types: [], team: nil, domains: [], running: false,
-            verified: nil, enabled: false),
+            verified: nil, enabled: false, kept: false),
     ]
 
     private static let reply: JSONObject = ["apps": .array(apps.map { .object($0.json) })]
@@ -34,7 +34,7 @@ import Testing
                 ID                  NAME           STATE                CONTINUES
                 org.example.Editor  Editor         running              com.example.edit, d.example
                 tool                Tool\u{1B}[2J  running, unverified  com.example.tool
-                z.off               z.off          off
+                z.off               z.off          off, not kept
 
                 """#)
     }
@@ -53,6 +53,13 @@ import Testing
         #expect(try run.run("app", word, "org.ex", "--json") { $0.reply(["app": "org.example.Editor"]) } == .done)
         #expect(run.daemon.parameters(of: "SetAppEnabled") == ["app": "org.ex", "enabled": .bool(enabled)])
         #expect(run.objects.first?["\(word)d"] == "org.example.Editor")
+    }
+
+    @Test(arguments: [("keep", true, "kept"), ("no-keep", false, "noLongerKept")])
+    func `other devices may keep an app's activities or not`(word: String, kept: Bool, member: String) throws {
+        #expect(try run.run("app", word, "org.ex", "--json") { $0.reply(["app": "org.example.Editor"]) } == .done)
+        #expect(run.daemon.parameters(of: "SetAppKept") == ["app": "org.ex", "kept": .bool(kept)])
+        #expect(run.objects.first?[member] == "org.example.Editor")
     }
 
     @Test func `an invalid app id is a usage error`() throws {

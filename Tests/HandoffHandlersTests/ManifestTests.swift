@@ -71,6 +71,8 @@ struct ManifestTests {
 
     @Test(arguments: [
         #"{"types": ["t"], "exec": ["note"], "exec": ["evil"]}"#,
+        #"{"types": ["t"], "exec": ["note"], "terminal": "note"}"#,
+        #"{"types": ["t"], "exec": ["note"], "terminal": ["./note"]}"#,
         #"{"types": ["t"], "exec": ["note"], "name": "a\nb"}"#,
         #"{"types": ["t"], "exec": ["note"], "name": ""}"#, #"{"types": ["t"], "exec": ["note"], "id": "-x"}"#,
         #"{"types": ["t"], "exec": [""]}"#, #"{"types": ["t"], "exec": ["."]}"#, #"{"types": ["t"], "exec": [".."]}"#,

@@ -159,3 +159,19 @@ final class NotingDelegate: HandoffActivityDelegate, @unchecked Sendable {
         kit.note("didReceive")
     }
 }
+
+/// Notes when other devices have continued an activity.
+final class DatedDelegate: HandoffActivityDelegate, @unchecked Sendable {
+    private let kit: KitTest
+    private let stored = Locked<[Date]>([])
+    var dates: [Date] { stored.withLock { $0 } }
+
+    init(_ kit: KitTest) { self.kit = kit }
+
+    func userActivityWasContinued(_ userActivity: NSUserActivity) { kit.note("wasContinued") }
+
+    func userActivity(_ userActivity: NSUserActivity, wasContinuedOn deviceName: String, at date: Date) {
+        stored.withLock { $0.append(date) }
+        kit.note("continued on \(deviceName) at \(Int(date.timeIntervalSince1970))")
+    }
+}

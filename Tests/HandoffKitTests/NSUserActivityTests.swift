@@ -8,7 +8,7 @@ import Testing
     @Test func `the defaults are Apple's`() {
         #expect(activity.activityType == "com.example.editing")
         #expect(activity.needsSave)
-        #expect(activity.isEligibleForHandoff)
+        #expect(activity.isEligibleForHandoff && activity.isEligibleForKeeping == nil)
         #expect(activity.userInfo?.isEmpty == true)
         #expect(activity.title == nil && activity.webpageURL == nil && activity.referrerURL == nil)
         #expect(activity.expirationDate == nil && activity.requiredUserInfoKeys == nil && activity.keywords.isEmpty)
@@ -29,6 +29,7 @@ import Testing
         activity.keywords = ["k"]
         activity.supportsContinuationStreams = true
         activity.isEligibleForHandoff = false
+        activity.isEligibleForKeeping = false
         activity.isEligibleForSearch = true
         activity.isEligibleForPublicIndexing = true
         activity.isEligibleForPrediction = true
@@ -40,6 +41,7 @@ import Testing
         #expect(activity.expirationDate == Date(timeIntervalSinceReferenceDate: 1))
         #expect(activity.supportsContinuationStreams && !activity.isEligibleForHandoff && activity.isEligibleForSearch)
         #expect(activity.isEligibleForPublicIndexing && activity.isEligibleForPrediction)
+        #expect(activity.isEligibleForKeeping == false)
         #expect(activity.targetContentIdentifier == "target" && activity.persistentIdentifier == "persistent")
     }
 

@@ -385,6 +385,28 @@ import Testing
         withExtendedLifetime(delegate) {}
     }
 
+    @Test func `the origin is notified of the device and the time`() throws {
+        let delegate = DatedDelegate(kit)
+        activity.delegate = delegate
+        try begin(activity)
+        let before = Date()
+        kit.event(.continued(kit.lastID, by: Sample.origin))
+        try kit.run { _ in !delegate.dates.isEmpty }
+        #expect((before...Date()).contains(try #require(delegate.dates.first)))
+        kit.event(.continued(kit.lastID, by: Sample.origin, at: 1_000_000))
+        try kit.run(until: "continued on \(Sample.origin.deviceName) at 1000000")
+        #expect(delegate.dates.count == 2 && !kit.story.contains("wasContinued"))
+        withExtendedLifetime(delegate) {}
+    }
+
+    @Test func `the rule for other devices that keep the activity is sent when it changes`() throws {
+        activity.isEligibleForKeeping = true
+        try begin(activity)
+        #expect(kit.sent["keep"] == true)
+        activity.isEligibleForKeeping = false
+        try kit.run(until: "Update keep=false")
+    }
+
     @Test func `an expired activity becomes current again as a new one`() throws {
         let delegate = NotingApplicationDelegate(kit)
         application.delegate = delegate

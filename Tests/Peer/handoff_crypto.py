@@ -454,3 +454,25 @@ def kept_copy(signing_key, boot, seq, activity, time, end, payload):
     that was sent, byte by byte."""
     head = device_id(raw_public(signing_key)) + struct.pack(">QI16sQQ", boot, seq, activity, time, end)
     return head + signing_key.sign(b"handoff/1 kept\0" + head + payload) + payload
+
+
+def kept_list(signing_key, boot, seq, first_boot, time, end, activities):
+    """Returns the list of the activities that may be continued while their origin is offline."""
+    head = device_id(raw_public(signing_key)) + struct.pack(">QIQQQB", boot, seq, first_boot, time, end, len(activities))
+    head += b"".join(activities)
+    return head + signing_key.sign(b"handoff/1 kept list\0" + head)
+
+
+def kept_receipt(signing_key, origin, activity, time):
+    """Returns the proof that a device has continued a kept activity."""
+    head = device_id(raw_public(signing_key)) + origin + activity + struct.pack(">Q", time)
+    return head + signing_key.sign(b"handoff/1 kept receipt\0" + head)
+
+
+def kept_name(record):
+    return sha256(record)[:16]
+
+
+def kept_digest(records):
+    """Returns the digest of a set of records in hello."""
+    return sha256(b"".join(sorted(map(kept_name, records))))[:16]

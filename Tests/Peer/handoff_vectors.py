@@ -174,12 +174,22 @@ def example():
 
 
 def kept():
-    """A copy of an activity that another device keeps."""
+    """The records of an activity that other devices keep."""
     payload = '{"type":"com.example.notes.edit","userInfo":{"text":"Café"}}'.encode()
+    a, b, activity = seeded(0xA1), seeded(0xB2), span(0x50, 16)
+    copy = c.kept_copy(a, 1_800_000_000, 5, activity, 1_800_000_060, 1_800_086_460, payload)
+    activities = [activity, b"\x01" * 16]
+    listed = c.kept_list(a, 1_800_000_000, 5, 1_799_999_990, 1_800_000_061, 1_800_086_461, activities)
+    receipt = c.kept_receipt(b, c.device_id(c.raw_public(a)), activity, 1_800_003_600)
     return {
         "seed": b"\xa1" * 32,
+        "seedB": b"\xb2" * 32,
         "payload": payload,
-        "copy": c.kept_copy(seeded(0xA1), 1_800_000_000, 5, span(0x50, 16), 1_800_000_060, 1_800_086_460, payload),
+        "copy": copy,
+        "list": listed,
+        "receipt": receipt,
+        "copyName": c.kept_name(copy),
+        "digest": c.kept_digest([copy, listed, receipt]),
     }
 
 

@@ -87,7 +87,13 @@ INSTALLED = [f"usr/share/locale/{language}/LC_MESSAGES/handoff.mo" for language 
     usr/share/handoff/handoff_git/receive.py usr/share/handoff/handoff_git/repository.py
     usr/share/handoff/handoff_git/writing.py usr/share/man/man1/handoff-git.1
     usr/share/bash-completion/completions/handoffctl usr/share/fish/vendor_completions.d/handoffctl.fish
-    usr/share/zsh/vendor-completions/_handoffctl
+    usr/share/bash-completion/completions/handoff-agents usr/share/fish/vendor_completions.d/handoff-agents.fish
+    usr/share/bash-completion/completions/handoff-editor usr/share/fish/vendor_completions.d/handoff-editor.fish
+    usr/share/bash-completion/completions/handoff-git usr/share/fish/vendor_completions.d/handoff-git.fish
+    usr/share/bash-completion/completions/handoff-terminal usr/share/fish/vendor_completions.d/handoff-terminal.fish
+    usr/share/zsh/vendor-completions/_handoffctl usr/share/zsh/vendor-completions/_handoff-agents
+    usr/share/zsh/vendor-completions/_handoff-editor usr/share/zsh/vendor-completions/_handoff-git
+    usr/share/zsh/vendor-completions/_handoff-terminal usr/share/handoff/handoff_completion.py
     usr/share/man/man1/handoffctl.1 usr/share/man/man1/handoffd.1 usr/share/man/man1/handoff-desktop.1 usr/share/man/man1/handoff-terminal.1 usr/share/man/man1/handoff-try.1 usr/share/man/man5/handoffd.conf.5
     usr/share/man/man5/handoff-documents.conf.5 usr/share/man/man5/handoff-policy.conf.5
     usr/share/doc/handoff/examples/policy.conf

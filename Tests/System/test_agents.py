@@ -7,11 +7,16 @@ import os
 import re
 import subprocess
 import sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 
 from browsers import until
 from documents import write
 from editors import Terminal, hostile_app, need, pair
 from harness import ROOT, Failure, Follower, content, expect, main, run, test
+
+import handoff  # noqa: E402, editors makes it available
+import handoff_desk as desk  # noqa: E402
 
 PROGRAM = os.path.join(ROOT, "Integrations", "agents", "handoff-agents")
 TYPE = "dev.handoff1.agent"
@@ -25,20 +30,40 @@ store = home + "/.database-NAME"
 database = json.load(open(store)) if os.path.exists(store) else {{}}
 if words == ["--version"]:
     print("NAME version VERSION (stub)")
-elif words == ["session", "list", "--format", "json", "-n", "1"]:
-    print(json.dumps([{{"id": each}} for each in database][:1]))
-elif words[:1] == ["export"] or words[:2] == ["session", "export"]:
-    session = words[1] if words[0] == "export" else words[words.index("--session-id") + 1]
-    print(json.dumps({{"session": session, "text": database[session]}}))
-elif words[:1] == ["import"] or words[:2] == ["session", "import"]:
-    value = json.load(open(words[-1]))
-    database[value["session"]] = value["text"]
+elif words[:4] == ["session", "list", "--format", "json"]:
+    rows = [{{"directory": "/elsewhere", "working_dir": "/elsewhere", "id": "x"}}]
+    for each in database:
+        rows.append({{"id": each, "directory": here, "updated": 1.7e12,
+                     "working_dir": here, "updated_at": "2026-11-26T10:00:00Z"}})
+    print(json.dumps(rows))
+elif words[:1] == ["export"]:
+    print(json.dumps({{"info": {{"id": words[1], **database[words[1]]}}, "messages": []}}))
+elif words[:2] == ["session", "export"]:
+    session = words[words.index("--session-id") + 1]
+    print(json.dumps({{"id": session, **database[session]}}))
+elif words[:1] == ["import"]:
+    info = json.load(open(words[-1]))["info"]
+    session = info.pop("id")
+    database[session] = info
     json.dump(database, open(store, "w"))
+    print("Imported session:" if info["title"] != "broken" else "File not found:", session)
+elif words[:2] == ["session", "import"]:
+    value = json.load(open(words[-1]))
+    del value["id"]
+    database["20261126_7"] = value
+    json.dump(database, open(store, "w"))
+    print("Session imported:", "20261126_7 - letters", sep=chr(10))
 else:
     json.dump({{"words": words, "folder": here, "found": bool(glob.glob(os.path.expanduser(PATTERN))), "database": database}},
               open(home + "/started.part", "w"))
     os.rename(home + "/started.part", home + "/started")
 """
+# Exported sessions, and what is imported: no commands and rules of the other device.
+DATABASES = {"opencode": ({"title": "letters", "permission": [{"permission": "*", "pattern": "*", "action": "allow"}]},
+                          {"title": "letters"}),
+             "goose": ({"extension_data": {"enabled_extensions.v0": {"extensions": [{"cmd": "sh"}]}, "todo.v0": {"content": "x"}},
+                        "recipe": {"extensions": []}, "goose_mode": "auto", "working_dir": "/elsewhere", "conversation": ["x"]},
+                       {"extension_data": {"todo.v0": {"content": "x"}}, "working_dir": "HERE", "conversation": ["x"]})}
 LINE = b'{"sessionId": "%s", "type": "user"}\n' % ID.encode()
 
 
@@ -51,7 +76,7 @@ def key(folder):
 TOOLS = {
     "claude": ("claude", "2.1.268", ["--resume", ID], lambda folder: f".claude/projects/{key(folder)}/{ID}.jsonl", LINE, False,
                ID),
-    "codex": ("codex", "0.149.0", ["resume", ID],
+    "codex": ("codex", "0.149.0", ["resume", "--cd", ".", ID],
               lambda folder: f".codex/sessions/2026/11/26/rollout-2026-11-26T10-00-00-{ID}.jsonl",
               b"CODEX", False, ID),
     "gemini": ("gemini", "0.58.1", ["--resume", ID],
@@ -61,7 +86,7 @@ TOOLS = {
                 True, ID),
     "kiro": ("kiro-cli", "1.2", ["chat", "--resume-id", ID], lambda folder: f".kiro/sessions/cli/{ID}.jsonl", LINE, True, ID),
     "opencode": ("opencode", "1.18.0", ["--session", "ses_abc"], None, None, False, "ses_abc"),
-    "goose": ("goose", "1.52.0", ["session", "--resume"], None, None, True, "20261126_1"),
+    "goose": ("goose", "1.52.0", ["session", "--resume", "--session-id", "20261126_7"], None, None, False, "20261126_1"),
     "amp": ("amp", "0.1", ["threads", "continue", f"T-{ID}"], None, None, True, f"T-{ID}"),
     "aider": ("aider", "0.86", ["--restore-chat-history"], None, None, False, "project"),
     "crush": ("crush", "0.89", ["--continue"], None, None, False, "project"),
@@ -113,8 +138,8 @@ def resumed(stage):
             data = (meta if first == b"CODEX" else first) + b'{"text": "\\u001b[2J secret"}\n' * 1000
             write(origin, f"home/{place(origin.checkout)}", data + b'{"incompl')
             stub(taker, program, version, repr("~/" + place(taker.checkout)))
-        elif name in ("opencode", "goose"):
-            write(origin, f"home/.database-{program}", json.dumps({session: "the conversation"}).encode())
+        elif name in DATABASES:
+            write(origin, f"home/.database-{program}", json.dumps({session: DATABASES[name][0]}).encode())
         elif session == "project":
             for each in (origin, taker):
                 each_path = ".aider.chat.history.md" if name == "aider" else ".crush/crush.db"
@@ -139,8 +164,9 @@ def resumed(stage):
         expect(started["words"] == arguments and started["folder"] == taker.checkout, f"{name}: {started}")
         expect(started["found"], f"{name} does not find the session")
         expect(path is None or content(path) == data, f"{name}: another transcript")
-        if name in ("opencode", "goose"):
-            expect(started["database"] == {session: "the conversation"}, f"{started}")
+        if name in DATABASES:
+            imported = json.loads(json.dumps(DATABASES[name][1]).replace("HERE", taker.checkout))
+            expect(started["database"] == {arguments[-1]: imported}, f"{started}")
         follower.interrupt()
 
 
@@ -168,6 +194,29 @@ def kept(stage):
     again = carry_on(taker, identifier).lines[-1]
     expect(again["replaced"] == [], f"{again}")
 
+    # A session that is open.
+    agent = subprocess.Popen(["claude"], executable="/usr/bin/cat", stdin=subprocess.PIPE)
+    stage.processes.append(agent)
+    mark = json.dumps({"pid": agent.pid, "sessionId": ID}).encode()
+    write(origin, "home/.claude/sessions/1.json", mark)
+    expect("it is open on origin: exit the agent there first" in carry_on(taker, identifier).lines[0]["missing"], "not reported")
+    mine = write(taker, "home/.claude/sessions/1.json", mark)
+    expect("is open on this device" in carry_on(taker, identifier, code=1).errors, "a session that is open is continued")
+    os.unlink(mine)
+    agent.kill()
+
+    # A list of files that is longer than 64 KiB. Other files than transcripts are replaced, also a database and its log.
+    for number in range(380):
+        write(origin, f"home/{place(origin.checkout)[:-6]}/tool-results/{number:0120}.txt", b"")
+    write(origin, f"home/{place(origin.checkout)[:-6]}/state.db", b"new")
+    write(origin, f"home/{place(origin.checkout)[:-6]}/state.db-wal", b"a log in use")
+    state = write(taker, there[:-6] + "/state.db", b"old")
+    write(taker, there[:-6] + "/state.db-wal", b"log")
+    placed = carry_on(taker, identifier).lines[-1]
+    expect(placed["replaced"] == [state] and content(state) == b"new" and not os.path.exists(f"{state}-wal"), f"{placed}")
+    expect([content(f"{placed['kept']}/{ID}/state.db{end}") for end in ("", "-wal")] == [b"old", b"log"], "no copies")
+    expect(len(os.listdir(path[:-6] + "/tool-results")) == 380, "files are missing")
+
     # A link that leads elsewhere is not followed.
     outside = write(taker, "home/outside.jsonl", LINE)
     os.unlink(path)
@@ -179,6 +228,10 @@ def kept(stage):
     os.rename(f"{taker.folder}/programs/claude", f"{taker.folder}/programs/claude-not")
     done = carry_on(taker, identifier, code=1)
     expect(done.lines[0]["missing"][0] == "claude is not installed" and not os.path.exists(path), f"{done}")
+    os.makedirs(f"{taker.home}/.nvm/versions/node/v22/bin")
+    os.rename(f"{taker.folder}/programs/claude-not", f"{taker.home}/.nvm/versions/node/v22/bin/claude")
+    expect(carry_on(taker, identifier).lines[-1]["event"] == "placed", "not found where its installer stores it")
+    os.unlink(path)
     stub(taker, "claude", "3.0.0")
     done = carry_on(taker, identifier, code=1)
     expect("version 3.0.0 here, and 2.1.268 on origin" in done.lines[0]["missing"][0], f"{done}")
@@ -207,7 +260,7 @@ def states(stage):
     write(origin, "home/src/letters/draft.md", b"draft\n")
     follower, identifier = publish(origin, taker)
     missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
-    expect("1 uncommitted changes" in missing and "another commit" in missing and "last minute" in missing, missing)
+    expect("uncommitted changes in 1 file of" in missing and "another commit" in missing and "last minute" in missing, missing)
     subprocess.run(["git", "checkout", "-q", "-b", "other"], check=True, cwd=taker.checkout, env=taker.environment)
     missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
     expect("on branch other, that of origin on main" in missing, missing)
@@ -243,6 +296,7 @@ def hostile(stage):
         expect("is not known" in attempt({"tool": tool}).errors, f"{tool}")
     for folder in ("handoff-document:git/example.org%2Fnotes%2Fletters/../../..", "file:///etc", "/etc", {"$url": "file:///etc"},
                    None,
+                   {"$url": "handoff-document:git/a\0b/"},
                    {"$url": "handoff-document:root/x/%2e%2e/"}, {"$url": "handoff-document:name/$(touch%20" + bad + ")"}, [1]):
         expect("the folder" in attempt({"folder": folder}).errors, f"{folder}")
     for name in ("../x.jsonl", "/etc/passwd", f"../{ID}.jsonl", f"{OTHER}.jsonl", f"{ID}/../../x", f"{ID}/.hidden", f"{ID}/-x",
@@ -255,16 +309,77 @@ def hostile(stage):
                    json.dumps({"files": [[f"{ID}.jsonl", 4000]]})):
         attempt({}, header)
     expect(before() == files, f"files: {set(before()) ^ set(files)}")
+    name, data = TOOLS["gemini"][3]("").rpartition("/")[2], LINE.decode().replace(ID, OTHER)
+    done = attempt({"tool": "gemini", "toolVersion": "0.1"}, json.dumps({"files": [[name, len(data)]]}), data)
+    expect("is not a file of this session" in done.errors, f"{done}")
+    other = '{"info": {"id": "ses_other"}, "id": "20261126_2", "extension_data": {}}'
+    for tool, session, exports in (("opencode", "ses_abc", ("[", "[]", '{"info": 1}', "[" * 60_000, other)),
+                                   ("goose", "20261126_1", ("{}", other))):
+        for data in exports:
+            header = json.dumps({"files": [["export", len(data)]]})
+            done = attempt({"tool": tool, "session": session, "toolVersion": "1.0"}, header, data)
+            expect("sent an invalid session" in done.errors or "sent another session" in done.errors, f"{data[:80]}: {done}")
+    expect(before() == files, f"files: {set(before()) ^ set(files)}")
+    data = '{"info": {"id": "ses_abc", "title": "broken"}}'  # The agent exits with 0 after this error.
+    done = attempt({"tool": "opencode", "session": "ses_abc", "toolVersion": "1.0"},
+                   json.dumps({"files": [["export", len(data)]]}), data)
+    expect("opencode reports: File not found" in done.errors, f"{done}")
+    os.unlink(f"{taker.home}/.database-opencode")
     texts = {"name": "\x1b[2J", "branch": "\x1b]52;c;AAAA\x07`touch " + bad + "`", "head": "--upload-pack=x",
              "toolVersion": "2.\x1b[2J", "uncommitted": 2**62, "time": -(2**60)}
     attempt(texts, code=0)
     attempt({name: [value] for name, value in texts.items()} | {"time": 2**60}, code=0)
-    expect(len(before()) == len(files) + 1, f"{set(before()) ^ set(files)}")
+    expect(len(before()) == len(files) + 2, f"{set(before()) ^ set(files)}")
     for words in (["claude", "--session", "../../x"], ["claude", "--session=--help"], ["sh"], ["--session", ID]):
         done = run([sys.executable, "-B", PROGRAM, "publish", "--folder", origin.checkout, *words], origin.environment)
         expect(done.code in (1, 2) and "Traceback" not in done.errors, f"{done}")
     done = run([sys.executable, "-B", PROGRAM, "publish", "--folder", origin.checkout], origin.environment)
     expect(done.code == 1 and "no session" in done.errors, f"{done}")
+
+
+@test("a device that does not read cannot prevent later streams of itself, and each file has its own timeout")
+def slow(stage):
+    origin, taker = devices(stage)
+    place = TOOLS["claude"][3]
+    write(origin, f"home/{place(origin.checkout)}", LINE * 200_000)
+    follower, identifier = publish(origin, taker)
+    device = next(each["device"] for each in taker.ctl("list").lines if each.get("id") == identifier)
+
+    def stream():
+        words = {"activity": identifier, "from": device, "take": True}
+        with handoff.Follow("dev.handoff1.Control.Continue", words, taker.socket) as replies:
+            return desk.stream_of(replies.read(wait=True)["continuation"], taker.socket)
+
+    held = [stream() for _ in range(20)]
+    placed = carry_on(taker, identifier).lines[-1]
+    expect(placed["event"] == "placed", f"{placed}")
+    for each in held:
+        each.close()
+    follower.interrupt()
+
+    # `sendall` has one timeout for all bytes.
+    class Slow:
+        data = b""
+
+        def send(self, data):
+            self.data += data[:1000]
+            return len(data[:1000])
+
+    sent, link = os.urandom(200_000), Slow()
+    desk.send(link, sent)
+    expect(link.data == sent, "other bytes")
+
+
+@test("the folder of a session of Claude Code has the name that version 2.1.332 gave it")
+def names(_):
+    loader = SourceFileLoader("handoff_agents", PROGRAM)
+    module = module_from_spec(spec_from_loader("handoff_agents", loader))
+    loader.exec_module(module)
+    for folder, end in ((f"/tmp/longhome/{'a' * 120}/{'b' * 120}", "bbb-le47vm"), (f"/tmp/longhome/{'d' * 187}", "ddd-fxjnah"),
+                        (f"/tmp/longhome/{'d' * 186}", "ddd"), ("/tmp/longhome/x\U0001f600y", "-tmp-longhome-x--y"),
+                        ("/tmp/longhome/\xfc \xf1_x.y/c", "-tmp-longhome-----x-y-c"), ("/tmp/\udcff", "-tmp--")):
+        name = os.path.basename(module.TOOLS["claude"].base(folder))
+        expect(name.endswith(end) and len(name) in (200, 207, len(folder), len(folder) + 1), f"{folder}: {name}")
 
 
 if __name__ == "__main__":

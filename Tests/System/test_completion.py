@@ -1,10 +1,11 @@
 """Completion in real shells: keys are typed at a terminal, and the shell prints the words that it parsed."""
 
 import os
+import re
 import shutil
 import subprocess
 
-from harness import BIN, Skip, expect, main, test
+from harness import BIN, ROOT, Skip, expect, main, test
 from terminal import Screen
 
 # 'show' has the completion of handoffctl, and then prints its words, each on a line. This shows how
@@ -32,6 +33,16 @@ SETUP = {
 }
 
 
+PROGRAMS = {"handoff-agents": "agents", "handoff-editor": "editors", "handoff-git": "git", "handoff-terminal": "terminal"}
+PATH = ":".join([BIN, *(os.path.join(ROOT, "Integrations", each) for each in PROGRAMS.values()), "/usr/bin:/bin"])
+
+
+def script(setup, program):
+    """Returns the commands of a shell with the completion of a program, as scripts/install makes it from that of handoffctl."""
+    setup = re.sub(r"(handoffctl completion \w+)", rf"\1 | sed s/handoffctl/{program}/g", setup)
+    return setup.replace("_handoffctl", f"_{program}")
+
+
 # After it a shell may clear the line, and turn on modes of the terminal.
 PROMPT = r"ready> (?:\x1b\[[0-9?]*[a-zA-Z])*$"
 
@@ -46,8 +57,8 @@ def device_named(stage, name):
 
 
 class Shell(Screen):
-    def __init__(self, stage, name, daemon=None):
-        setup, name = SETUP[name], name.split()[0]
+    def __init__(self, stage, name, daemon=None, completed="handoffctl"):
+        setup, name = script(SETUP[name], completed), name.split()[0]
         program = shutil.which(name)
         if not program:
             raise Skip(f"{name} is not installed (scripts/setup --tests)")
@@ -56,12 +67,12 @@ class Shell(Screen):
         for file in ("Draft one.txt", "notes.txt"):
             open(os.path.join(self.folder, file), "w").close()
         socket = daemon.socket if daemon else os.path.join(stage.folder, "nobody")
-        environment = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": self.folder, "LANG": "C.UTF-8", "HANDOFF_SOCKET": socket}
-        script = stage.file(f"{name}-setup", setup)
-        words = {"bash": ["--noprofile", "--rcfile", script, "-i"], "zsh": ["-f", "-i"]}[name]
+        environment = {"PATH": PATH, "HOME": self.folder, "LANG": "C.UTF-8", "HANDOFF_SOCKET": socket}
+        file = stage.file(f"{name}-setup", setup)
+        words = {"bash": ["--noprofile", "--rcfile", file, "-i"], "zsh": ["-f", "-i"]}[name]
         super().__init__(stage, ["env", "-C", self.folder, program, *words], environment)
         if name == "zsh":
-            self.type(f"source {script}\n")
+            self.type(f"source {file}\n")
         self.sees(PROMPT)
 
     def got(self, keys):
@@ -96,12 +107,13 @@ class Fish:
         os.makedirs(self.folder)
         open(os.path.join(self.folder, "Draft one.txt"), "w").close()
         socket = daemon.socket if daemon else os.path.join(stage.folder, "nobody")
-        self.environment = {"PATH": f"{BIN}:/usr/bin:/bin", "HOME": self.folder, "LANG": "C.UTF-8",
+        self.environment = {"PATH": PATH, "HOME": self.folder, "LANG": "C.UTF-8",
                             "HANDOFF_SOCKET": socket}
 
-    def offers(self, line):
+    def offers(self, line, completed="handoffctl"):
+        setup = script('handoffctl completion fish | source; complete -C "$argv[1]"', completed)
         done = subprocess.run(
-            [self.program, "-c", 'handoffctl completion fish | source; complete -C "$argv[1]"', f"handoffctl {line}"],
+            [self.program, "-c", setup, f"{completed} {line}"],
             cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=30)
         expect(done.returncode == 0 and not done.stderr, f"fish: {done.returncode} {done.stderr}")
         return [row.partition("\t")[0] for row in done.stdout.splitlines()]
@@ -177,6 +189,48 @@ def fish_all(stage):
     expect(set(fish.offers("device rename ")) == {"Living room", "$(touch pwned)"}, f"{fish.offers('device rename ')}")
     expect(fish.offers("send ") == ["$(touch pwned)"], f"this device: {fish.offers('send ')}")
     expect(not os.path.exists(os.path.join(fish.folder, "pwned")), "the shell executed a device's name")
+
+
+def offer_of_work(stage):
+    """A device that receives an offer of the type of handoff-git from another one, and its id."""
+    first, second = stage.pair(("Kitchen", "Living room"))
+    second.publish("dev.handoff1.git", "--title", "$(touch pwned)")
+    second.publish("com.example.editing")
+    watch = first.follow("watch")
+    return first, watch.wait("added", type="dev.handoff1.git")["id"]
+
+
+def other_programs(stage, name):
+    daemon, identifier = offer_of_work(stage)
+    shell = Shell(stage, name, daemon, "handoff-git")
+    expect(shell.got("cont\t--int\tno\t--y\t") == ["continue", "--into", "notes.txt", "--yes"], "commands, options and files")
+    expect(shell.got("continue --into=Dr\t--b\tx") == ["continue", "--into=Draft one.txt", "--branch", "x"], "a file after =")
+    expect(shell.got(f"continue {identifier[0]}\tx") == ["continue", identifier, "x"], "the only offer")
+    expect(shell.got("publish --to Liv\t--u\t") == ["publish", "--to", "Living room", "--untracked"], "a device")
+    shell.leave()
+    expect(not os.path.exists(os.path.join(shell.folder, "pwned")), "the shell executed a title")
+
+
+@test("bash completes the commands, offers and devices of handoff-git")
+def bash_programs(stage):
+    other_programs(stage, "bash")
+
+
+@test("zsh completes the commands, offers and devices of handoff-git")
+def zsh_programs(stage):
+    other_programs(stage, "zsh")
+
+
+@test("fish completes the commands, offers and devices of all programs")
+def fish_programs(stage):
+    daemon, identifier = offer_of_work(stage)
+    fish = Fish(stage, daemon)
+    for program, wanted in (("handoff-git", {"publish", "continue", "resume"}), ("handoff-agents", {"publish", "continue"}),
+                            ("handoff-editor", {"continue"}), ("handoff-terminal", {"share", "attach"})):
+        expect(wanted <= set(fish.offers("", program)), f"{program}: {fish.offers('', program)}")
+    expect(fish.offers("continue ", "handoff-git") == [identifier] and not fish.offers("attach ", "handoff-terminal"), "offers")
+    expect(fish.offers("share --to ", "handoff-terminal") == ["Living room"], "a device")
+    expect(fish.offers("continue --editor n", "handoff-editor") == ["nvim"], "a choice")
 
 
 if __name__ == "__main__":

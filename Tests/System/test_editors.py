@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Neovim, Vim and Emacs continue the files of each other: two devices on loopback, whose homes are at different paths."""
 
+import codecs
 import hashlib
 import json
 import os
@@ -8,6 +9,8 @@ import shutil
 import subprocess
 import sys
 import urllib.parse
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
 
 from browsers import until
 from documents import write
@@ -16,6 +19,8 @@ from harness import content, expect, main, run, test
 
 EXTENSION = os.path.join(FOLDER, "vscode")
 STUB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "vscode_stub.js")
+# As sudoedit, crontab and pass use them.
+PRIVATE = ("/tmp/hidden", "/var/tmp/hidden", "/dev/shm/hidden", "/run/user/hidden")
 TEXT = "first line\nzweite Zeile: äöü €\nthird line\n"
 
 
@@ -32,7 +37,7 @@ def between(stage, first, second):
     """Continues files of one editor in another that runs."""
     need(first, second, *["emacsclient"] * ("emacs" in (first, second)))
     origin, taker = pair(stage)
-    data = TEXT.encode()
+    data = codecs.BOM_UTF8 + TEXT.replace("\n", "\r\n").encode()
     here, there = (write(each, os.path.relpath(f"{each.checkout}/a dir/letter %x.md", os.path.realpath(each.folder)), data)
                    for each in (origin, taker))
     other = write(taker, "home/mine.txt", b"mine\n")
@@ -56,9 +61,18 @@ def between(stage, first, second):
     expect(content(there) == data and content(here) == data, "a file was written")
     expect("not saved yet" in mine.notes(), f"{mine.notes()}")
 
+    # An editor that saves by itself would write the text.
+    mine.do("edit! | set autowriteall", "(progn (revert-buffer t t) (setq auto-save-visited-mode t))")
+    taken(taker, identifier)
+    state = mine.wait("", _6=2)
+    expect("saved automatically" in mine.notes() and "changed: ü" in state[3], f"{state} {mine.notes()}")
+    mine.do("set noautowriteall | diffoff! | quit!", "(progn (setq auto-save-visited-mode nil) (delete-window))")
+
     # It does not replace the unsaved text of this device.
     mine.type(1, "mine")
-    taken(taker, identifier)
+    # As handoffctl continue does on a terminal.
+    done = run([sys.executable, "-B", PROGRAM, "continue", "--running", identifier], taker.environment)
+    expect(done.code == 0 and done.output == "opened in a running editor\n", f"{done}")
     state = mine.wait("", _6=2)
     expect("changed: ü" in state[3] and content(there) == data, f"{state}")
     expect("unsaved changes here" in mine.notes(), f"{mine.notes()}")
@@ -98,9 +112,15 @@ def between(stage, first, second):
     expect(content(there) == data, "the file was overwritten")
     holder.end()
 
-    # A file outside of shared folders is fetched as a copy, and its modelines have no effect.
-    secret = write(origin, "private/draft.txt", b"# -*- tab-width: 77 -*-\n# vim: ts=77\ntext\n")
+    # A file that was deleted is in the editor only.
     left.do("write", "(save-buffer)")
+    left.open(write(origin, os.path.relpath(f"{origin.checkout}/gone.md", os.path.realpath(origin.folder)), b"kept\n"))
+    os.unlink(f"{origin.checkout}/gone.md")
+    taken(taker, offered(taker, "gone.md"))
+    mine.wait("", _3="kept\n" if second == "emacs" else "kept")
+
+    # A file outside of shared folders is fetched as a copy, and its modelines have no effect.
+    secret = write(origin, "home/private/draft.txt", b"# -*- tab-width: 77 -*-\n# vim: ts=77\ntext\n")
     left.open(secret)
     identifier = offered(taker, "draft.txt")
     taken(taker, identifier)
@@ -110,12 +130,16 @@ def between(stage, first, second):
            "a modeline of a copy has an effect")
 
     # A previous file can no longer be fetched, and private files are not offered.
-    for each in (f"{origin.checkout}/.git/COMMIT_EDITMSG", "/dev/shm/handoff-test", f"{origin.folder}/.ssh/config"):
+    link = f"{origin.checkout}/linked"
+    os.symlink(origin.folder, link)
+    runtime = origin.environment["XDG_RUNTIME_DIR"]
+    for each in (*PRIVATE, f"{origin.checkout}/.git/hidden", f"{origin.checkout}/COMMIT_EDITMSG", f"{origin.checkout}/hidden.gpg",
+                 f"{origin.environment['HOME']}/.ssh/hidden", f"{runtime}/hidden", f"{link}/hidden"):
         left.open(each)
-    left.open(write(origin, "private/last.txt", b"last\n"))
+    left.open(write(origin, "home/private/last.txt", b"last\n"))
     offered(taker, "last.txt")
     titles = {each["activity"]["title"] if "activity" in each else each.get("title") for each in taker.watch.seen}
-    expect("draft.txt" in titles and titles.isdisjoint({"COMMIT_EDITMSG", "handoff-test", "config"}), f"offered: {titles}")
+    expect("draft.txt" in titles and titles.isdisjoint({"COMMIT_EDITMSG", "hidden", "hidden.gpg"}), f"offered: {titles}")
     names = [each["title"] for each in taker.ctl("list").lines if each.get("type") == TYPE and each["deviceName"] == "origin"]
     expect(names == ["last.txt"], f"offered: {names}")
     hostile(origin, taker, mine)
@@ -186,6 +210,72 @@ for first, second in (("nvim", "vim"), ("vim", "emacs"), ("emacs", "nvim")):
     test(f"a file in {first} continues in {second}: position, unsaved text, conflicts, copies, hostile values", 120)(each)
 
 
+# Stands in for handoff-editor: requests the text, and records the replies.
+REQUESTS = """#!{python} -B
+import sys
+with open(sys.argv[0] + ".log", "a", buffering=1) as log:
+    for line in iter(sys.stdin.readline, ""):
+        log.write(line)
+        if '"front"' in line:
+            print('{{"do": "text", "path": "/nonexistent/text"}}', '{{"do": "state"}}', sep="\\n", flush=True)
+"""
+
+
+@test("an editor that cannot write its text sends a reply without it")
+def unwritable(stage):
+    need("nvim", "vim", "emacs", "node")
+    folder = os.path.join(stage.folder, "editors")
+    shutil.copytree(FOLDER, folder)
+    program, file = os.path.join(folder, "handoff-editor"), stage.file("a.md", "text\n")
+    with open(program, "w") as script:
+        script.write(REQUESTS.format(python=sys.executable))
+    environment = {**os.environ, "TERM": "xterm", "HOME": stage.folder}
+    for name, words in (("nvim", ["-u", f"{folder}/handoff.lua"]), ("vim", ["-N", "-u", f"{folder}/handoff.vim"]),
+                        ("emacs", ["-nw", "-Q", "-l", f"{folder}/handoff.el"]), ("node", [STUB, f"{folder}/vscode"])):
+        terminal = Terminal(stage, [name, *words, file], environment, stage.folder)
+        log = f"{program}.log"
+        replies = until(f"replies of {name}", lambda: os.path.exists(log) and [
+            each for each in map(json.loads, content(log).splitlines()) if "front" not in each][1:] and content(log).splitlines())
+        text, state = (each for each in map(json.loads, replies) if "front" not in each)
+        expect(text.get("text") is True and "file" not in text["state"] and state["state"]["file"] == file, f"{name}: {replies}")
+        terminal.process.kill()
+        terminal.process.wait()
+        os.unlink(log)
+
+
+# Requests the text of an editor twice. The editor replies to the first request after its timeout.
+LATE = """
+import os, sys
+from importlib.machinery import SourceFileLoader
+from importlib.util import module_from_spec, spec_from_loader
+loader = SourceFileLoader("handoff_editor", sys.argv[1])
+module = module_from_spec(spec_from_loader("handoff_editor", loader))
+loader.exec_module(module)
+class Streams:
+    def start(self, stream, event, parts):
+        print(parts, file=sys.stderr, flush=True)
+editor = module.Editor.__new__(module.Editor)
+editor.path, editor.front, editor._bytes, editor._text, editor._streams = "/a", None, b"", None, Streams()
+editor._serve(None, {})
+editor._serve(None, {})
+"""
+
+
+@test("the late reply of an editor is not taken for that to a later request")
+def late(stage):
+    process = subprocess.Popen([sys.executable, "-c", LATE, PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE)
+    stage.processes.append(process)
+    path = json.loads(process.stdout.readline())["path"]
+    expect(b"does not reply" in process.stderr.readline(), "a reply without one of the editor")
+    with open(path, "w") as file:
+        file.write("the text")
+    process.stdin.write(b'{"text": true, "state": {"file": "/a"}}\n')
+    process.stdin.flush()
+    reply = process.stderr.readline()
+    expect(b"the text" in reply and not os.path.exists(path), f"{reply}")
+
+
 class Stub:
     """The extension for VS Code, in a stub of VS Code."""
 
@@ -207,6 +297,27 @@ class Stub:
         expect(self.process.wait(20) == 0, "the extension does not end")
 
 
+@test("files of temporary folders, version control and passwords are private")
+def private(stage):
+    loader = SourceFileLoader("handoff_editor", PROGRAM)
+    module = module_from_spec(spec_from_loader("handoff_editor", loader))
+    loader.exec_module(module)
+    home = os.environ["HOME"], os.path.join(os.path.realpath(stage.folder), "home")
+    try:
+        os.environ["HOME"] = home[1]
+        os.environ["TMPDIR"] = f"{home[1]}/tmp/"
+        for path in (*PRIVATE, "/tmp/crontab.x/crontab", "/var/tmp/hosts.x", "/dev/shm/pass.x/a.txt", f"{home[1]}x/a",
+                     f"{home[1]}/tmp/a", *(f"{home[1]}/{each}" for each in (
+                         "a.gpg", ".netrc", ".authinfo.gpg", "src/.git/worktrees/a/COMMIT_EDITMSG", ".ansible/tmp/x/a.yml",
+                         "bare/COMMIT_EDITMSG", "bare/git-rebase-todo", ".password-store/a", ".ssh/config", "svn-commit.2.tmp"))):
+            expect(module.is_private(path), f"{path} is offered")
+        for path in ("a.md", "tmp.md", "var/tmp/a", "src/letters/netrc.c", "notes/COMMIT_EDITMSG.md", ".gitignore", "run/a"):
+            expect(not module.is_private(f"{home[1]}/{path}"), f"{path} is not offered")
+    finally:
+        os.environ["HOME"] = home[0]
+        del os.environ["TMPDIR"]
+
+
 @test("the extension for VS Code continues files in a stub of VS Code")
 def extension(stage):
     need("node")
@@ -221,7 +332,7 @@ def extension(stage):
     mine = Stub(taker, other)
     taken(taker, identifier)
     until("the position", lambda: mine.change()[:5] == [there, 2, 9, data, False])
-    left.change(text="unsaved\n" + data, line=3, character=9)
+    left.change(text=("unsaved\n" + data).replace("\n", "\r\n"), line=3, character=9)
     taken(taker, identifier)
     until("the text", lambda: mine.change()[:5] == [there, 3, 9, "unsaved\n" + data, True])
     expect("not saved yet" in mine.change()[5] and content(there) == data.encode(), "no message, or a file was written")
@@ -295,6 +406,12 @@ def started(stage):
                     "PATH": f"{programs}:{taker.environment['PATH']}"}
     with open(os.path.join(handlers, f"{TYPE}.json"), "w") as file:
         json.dump({"name": "Editor", "exec": [sys.executable, "-B", PROGRAM, "open"], "types": [TYPE]}, file)
+    taker.restart()
+    watch = taker.follow("watch")
+    watch.wait("added", id=identifier)
+    # Without a graphical session, a terminal emulator would exit unnoticed.
+    taker.ctl("continue", identifier, code=1)
+    taker.extra["DISPLAY"] = ":0"
     taker.restart()
     watch = taker.follow("watch")
     watch.wait("added", id=identifier)

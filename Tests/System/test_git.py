@@ -2,6 +2,8 @@
 """Uncommitted work of a Git checkout that continues on another device: between two daemons with homes at different paths, and
 in all states of both checkouts over a socket pair."""
 
+import ctypes
+import errno
 import glob
 import json
 import os
@@ -10,6 +12,7 @@ import shutil
 import signal
 import socket
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -19,6 +22,7 @@ from browsers import until
 from checkouts import PROGRAM, Checkout, Pair, Template, Transfer, carried, environment, pair, program, refused
 from documents import configure
 from harness import BIN, FULL_SAMPLES, ROOT, Failure, Follower, Skip, expect, main, run, test
+from terminal import Screen
 
 # ---- Between two daemons -------------------------------------------------------------------------------------------------
 
@@ -209,7 +213,7 @@ def cloned(stage):
     expect(laptop.program("continue", code=3)[-1]["error"] == "DaemonNotReachable", "continued")
 
 
-@test("an offer that is chosen on the desktop continues in a terminal")
+@test("an offer that is chosen on the desktop continues in a new terminal, and with handoffctl continue in its terminal")
 def on_the_desktop(stage):
     desk, laptop = two(stage)
     record, programs = os.path.join(stage.folder, "record"), os.path.join(stage.folder, "programs")
@@ -220,7 +224,10 @@ def on_the_desktop(stage):
     laptop.daemon.extra = {name: laptop.environment[name] for name in ("HOME", "XDG_CONFIG_HOME")}
     laptop.daemon.extra |= {"PATH": f"{programs}:{laptop.environment['PATH']}", "DISPLAY": ":0"}
     with open(os.path.join(ROOT, "packaging", "handlers", "dev.handoff1.git.json")) as file:
-        manifest = {**json.load(file), "exec": [PROGRAM, "open"]}
+        manifest = {**json.load(file), "exec": [PROGRAM, "open"], "terminal": [os.path.join(programs, "here"), "continue"]}
+    with open(os.path.join(programs, "here"), "w") as file:
+        file.write(f"#!/bin/sh\ngrep ^SigBlk /proc/self/status\nexec {PROGRAM} \"$@\"\n")
+    os.chmod(file.name, 0o755)
     folder = os.path.join(laptop.environment["XDG_CONFIG_HOME"], "handoff", "handlers.d")
     os.makedirs(folder)
     with open(os.path.join(folder, "dev.handoff1.git.json"), "w") as file:
@@ -236,6 +243,30 @@ def on_the_desktop(stage):
         expect(time.monotonic() < limit, "it does not continue")
         time.sleep(0.02)
     expect(laptop.checkout.read("a") == b"work\n", "other work")
+    # In the terminal of the command, after a choice there.
+    second = desk.publish("--untracked")
+    awaited(laptop, second.id)
+    desk.checkout.write("a", b"more work\n")
+    os.unlink(record)
+    command = [os.path.join(BIN, "handoffctl"), "--socket", laptop.daemon.socket, "continue"]
+    environment = {name: value for name, value in laptop.environment.items() if name != "HANDOFF_SOCKET"}
+    screen = Screen(stage, command, environment)
+    screen.sees("letters: main")
+    screen.type("\r")
+    screen.sees(r"SigBlk:\t0+\r")
+    screen.sees(r"Continue\? \[Y/n\] ")
+    screen.type("y\n")
+    screen.sees("continued in ")
+    expect(screen.ends() == 0 and laptop.checkout.read("a") == b"more work\n", f"{screen.raw}")
+    # In a new one with a time limit, and without a command for terminals.
+    for words, terminal in ((["--timeout", "20"], manifest["terminal"]), ([], [])):
+        with open(os.path.join(folder, "dev.handoff1.git.json"), "w") as file:
+            json.dump({**manifest, "terminal": terminal}, file)
+        screen = Screen(stage, [*command, *words, second.id], environment)
+        screen.sees("opened in Git")
+        expect(screen.ends() == 0, f"{screen.raw}")
+        until("the new terminal", lambda: os.path.exists(record))
+        os.unlink(record)
 
 
 # ---- Branches and heads --------------------------------------------------------------------------------------------------
@@ -506,6 +537,75 @@ def untracked(stage):
         program.capture.MAX_UNTRACKED = limit
 
 
+@test("a working tree of a bare repository continues work, also in another one next to it")
+def of_bare(stage):
+    source, target = pair(stage)
+    bare, place = (Checkout(target.place + each, target.environment) for each in (".git", "-main"))
+    source.git("clone", "-q", "--bare", target.place, bare.place)
+    bare.git("remote", "set-url", "origin", checkouts.REMOTE)
+    bare.git("worktree", "add", "-q", place.place, "main")
+    source.write("a", b"work\n")
+    carried(source, place)
+    place.write("c", b"of this device\n")
+    source.write("b.txt", b"more\n")
+    report, _ = carried(source, place, kind="worktree")
+    expect(report["path"].startswith(place.place + "-main") and place.read("c") == b"of this device\n", f"{report}")
+
+
+@test("new folders of objects have the mode of a repository that several users share")
+def shared_repository(stage):
+    source, target = pair(stage)
+    target.git("init", "-q", "--shared=group")
+    os.chmod(target.path(".git/objects"), 0o2775)
+    before = set(os.listdir(target.path(".git/objects")))
+    # Based on the work there, so that it is replaced, and kept as objects.
+    source.write("a", b"work\n")
+    carried(source, target)
+    target.write("a", os.urandom(9))
+    carried(target, source)
+    source.write("c", b"more\n")
+    carried(source, target)
+    made = {each for each in os.listdir(target.path(".git/objects")) if len(each) == 2} - before
+    modes = {each: os.stat(target.path(f".git/objects/{each}")).st_mode & 0o2770 for each in made}
+    expect(modes and set(modes.values()) == {0o2770}, f"{modes}")
+
+
+@test("a folder that cannot be written, names that differ only in case, and a full disk lose nothing")
+def not_writable(stage):
+    source, target = pair(stage)
+    source.git("mv", "c", "C")
+    source.write("dir/x", b"work\n")
+    with open(target.path(".git/hEAD"), "w"):  # As on a file system that ignores the case.
+        refused(Transfer(program, source, target), "differ only in case")
+    os.unlink(target.path(".git/hEAD"))
+    access = os.access
+    os.access = lambda path, *words, **more: not path.endswith(b"/dir") and access(path, *words, **more)
+    try:
+        refused(Transfer(program, source, target), "/dir is not writable; nothing was changed")
+    finally:
+        os.access = access
+    writer = program.apply.Writer
+    content = writer._content
+
+    def full(self, path, *words):
+        if path == b"dir/x":
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        content(self, path, *words)
+
+    writer._content = full
+    try:
+        Transfer(program, source, target).run()
+        raise Failure("it continued on a full disk")
+    except program.Failure as failure:
+        expect("dir/x cannot be written: No space left" in str(failure) and "handoff-git resume" in str(failure), f"{failure}")
+    finally:
+        writer._content = content
+    expect(not [name for name in os.listdir(target.path("dir")) if name.startswith(".handoff")], "a part remains")
+    with environment(target.environment):
+        report = program.apply.resume(program.Repository(target.place))
+    expect(not report["different"] and target.read("dir/x") == b"work\n", f"{report}")
+
+
 # ---- Random states and interruptions -------------------------------------------------------------------------------------
 
 
@@ -594,6 +694,87 @@ def killed(stage):
         carried(source, target)
         expect(not [name for name in target.files() if b".handoff" in name], f"{sorted(target.files())}")
     print(f"    {kills}")
+
+
+def killed_at(number, names):
+    """Kills this process at a line of the functions with these names, counted in the order of execution."""
+    left = number
+
+    def line(frame, event, _):
+        nonlocal left
+        left -= event in ("line", "return")
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return line
+
+    def called(frame, event, _):
+        code = frame.f_code
+        return line if code.co_name in names and code.co_filename.startswith(os.path.dirname(PROGRAM)) else None
+
+    sys.settrace(called)
+
+
+@test("a program that is killed at each line that replaces the index can complete the continuation", limit=600)
+def killed_at_lines(stage):
+    source, target = pair(stage)
+    source.write("a", b"work\n")
+    source.git("add", "a")
+    source.write("new", b"new\n")
+    source.git("add", "new")
+    source.write("dir/y", b"work\n")
+    source.commit()
+    source.write("a", b"more\n")
+    names = {"_take_lock", "_drop_lock", "_replace_index"}
+    names |= {"_move_head", "_new_index", "_drop_copy", "write", "_put", "_remove"} if FULL_SAMPLES else set()
+
+    def is_killed(number, names, act):
+        child = os.fork()
+        if child == 0:
+            try:
+                killed_at(number, names)
+                act()
+            finally:
+                os._exit(0)
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        expect(code in (0, -signal.SIGKILL), f"exit code {code}")
+        return code != 0
+
+    expect(is_killed(1, {"_take_lock"}, Transfer(program, source, target).run), "the continuation was not interrupted")
+    number, place = 0, target.place + "-copy"
+    while True:
+        number += 1
+        subprocess.run(["cp", "-a", target.place, place], check=True)
+        with environment(target.environment):
+            if not is_killed(number, names, lambda: program.apply.resume(program.Repository(place))):
+                break
+            report = program.apply.resume(program.Repository(place))
+        expect(report and not report["different"], f"line {number}: {report}")
+        expect(not [each for each in os.listdir(os.path.join(place, ".git")) if each.endswith((".lock", ".handoff"))],
+               f"line {number}: locks remain")
+        expect(Checkout(place, target.environment).index() == source.index(), f"line {number}: another index")
+        shutil.rmtree(place)
+    expect(number > 12, f"only {number} lines")
+
+
+@test("files are created on a file system that cannot rename without replacing, such as NFS")
+def no_exclusive_rename(stage):
+    libc = program.apply.rename_new.__globals__["LIBC"]
+    renameat2, calls = libc.renameat2, []
+
+    def refuse(*words):
+        calls.append(words)
+        ctypes.set_errno(errno.EINVAL)
+        return -1
+
+    source, target = pair(stage)
+    source.write("new", b"new\n")
+    os.symlink("new", source.path("newlink"))
+    libc.renameat2 = refuse
+    try:
+        carried(source, target, untracked=True)
+    finally:
+        libc.renameat2 = renameat2
+    expect(len(calls) == 3 and not [each for each in os.listdir(target.place) if each.startswith(".handoff")], f"{calls}")
 
 
 @test("if the sending program is killed, nothing changes, and the work continues later", limit=600)

@@ -2,16 +2,20 @@
 """Work of a Git checkout from a device that sends hostile objects, names and descriptions, and checkouts whose configuration
 would run programs. The rows are those in docs/hostile-activities.md."""
 
+import glob
 import hashlib
 import json
 import os
+import shutil
 import socket
 import subprocess
+import sys
+import tempfile
 import threading
 import zlib
 
 import checkouts
-from checkouts import Checkout, Transfer, environment, pair, program
+from checkouts import PROGRAM, Checkout, Transfer, environment, pair, program
 from harness import Failure, expect, main, test
 
 EVIL = "\x1b]0;EVIL\x07\u202e\x1b[2J"
@@ -48,8 +52,9 @@ class Attacker:
         return self.object("tree", b"".join(f"{mode} ".encode() + name + b"\0" + bytes.fromhex(id)
                                             for mode, name, id in rows))
 
-    def commit(self, tree, *parents, message=b"x"):
-        rows = [f"tree {tree}", *(f"parent {each}" for each in parents), "author a <a@b> 0 +0000", "committer a <a@b> 0 +0000"]
+    def commit(self, tree, *parents, message=b"x", time=0):
+        rows = [f"tree {tree}", *(f"parent {each}" for each in parents)]
+        rows += ["author a <a@b> 0 +0000", f"committer a <a@b> {time} +0000"]
         return self.object("commit", "\n".join([*rows, ""]).encode() + b"\n" + message)
 
     def blob(self, data=b"evil\n"):
@@ -316,6 +321,90 @@ def programs(stage):
     ran = open(record).read() if os.path.exists(record) else ""
     expect(not ran, f"these ran: {ran}")
     expect(report["hooks"] == [".husky/pre-commit", "inner.repository/config"] and target.read("a") == b"work\n", f"{report}")
+
+
+def state_of(checkout, untracked=False):
+    with environment(checkout.environment), program.capture.Capture(program.Repository(checkout.place)) as work:
+        return work.state(untracked)
+
+
+@test("replaced work is kept if the other device only claims to contain it")
+def claims(stage):
+    for is_tracked in (True, False):
+        source, target = pair(stage)
+        evil = Attacker(source)
+        name = "a" if is_tracked else "new"
+        target.write(name, b"work of the user\n")
+        key = state_of(target, untracked=True).notes["keys"][-1]
+        work = evil.state(evil.whole(("100644", name.encode(), evil.blob())), keys=[key], bases=[key])
+        report = Hostile(source, target, work, info={"bases": [key]}).run()
+        expect(target.read(name) == b"evil\n" and report["before"], f"{report}")
+        expect(target.git("show", f"{report['before']}:{name}") == b"work of the user\n", "other work was kept")
+
+
+@test("work that cannot be written is refused before a file is replaced")
+def unwritable(stage):
+    source, target = pair(stage)
+    evil, usage = Attacker(source), shutil.disk_usage
+    work = evil.state(evil.whole(("100644", b"new", evil.blob(bytes(1_000_000)))))
+    for row, texts in ((("120000", b"new", evil.blob(b"a\0b")), ["the link new is invalid", "objects were refused"]),
+                       (("120000", b"new", evil.blob(b"x" * 5000)), ["the link new is invalid", "objects were refused"]),
+                       (("100644", b"x" * 256, evil.blob()), ["is refused", "objects were refused"])):
+        refused(Hostile(source, target, evil.state(evil.whole(("100644", b"a", evil.blob()), row))), *texts)
+    refused(Hostile(source, target, evil.state(evil.whole(), branch="\ud800")), "not a valid")
+    for free, text in ((100_000, "the files are larger than the free space"), (10, "which is more than the free space")):
+        shutil.disk_usage = lambda _, free=free: usage("/")._replace(free=free)
+        try:
+            refused(Hostile(source, target, work), text)
+        finally:
+            shutil.disk_usage = usage
+
+
+@test("submodules instead of files, long keys, times beyond all years and warnings about old trees do no harm")
+def harmless(stage):
+    source, target = pair(stage)
+    evil = Attacker(source)
+    module = evil.whole(("160000", b"a", source.head))
+    report = Hostile(source, target, evil.state(module, module, keys=["k" * 5000])).run()
+    expect(not report["different"] and os.listdir(target.path("a")) == [], f"{report}")
+    with environment(target.environment):
+        expect(max(map(len, program.capture.bases(program.Repository(target.place)))) < 5000, "a long key is sent later")
+    # More warnings than fit into a pipe.
+    blob = evil.blob()
+    trees = [("40000", b"%04d" % each, evil.tree(("100664", b"f%04d" % each, blob))) for each in range(1000)]
+    old = evil.whole(("40000", b"old", evil.tree(*trees)))
+    expect(not Hostile(source, target, evil.state(old, old)).run()["different"], "old trees")
+    commit = evil.commit(evil.whole(), time=1 << 62)
+    pack = source.git("pack-objects", "--revs", "--stdout", "-q", input=f"{commit}\n".encode())
+    target.git("unpack-objects", "-q", input=pack)
+    target.git("update-ref", "refs/handoff/x/work", commit)
+    done = subprocess.run([sys.executable, "-B", PROGRAM, "status", target.place], env=target.environment, capture_output=True)
+    expect(done.returncode == 0 and b"refs/handoff/x/work (" in done.stdout, f"{done}")
+
+
+@test("packs of earlier requests of a stream are not kept")
+def packs(stage):
+    source, _ = pair(stage)
+    folder, before = os.path.join(stage.folder, "scratch"), tempfile.tempdir
+    os.mkdir(folder)
+    here, there = socket.socketpair()
+    tempfile.tempdir = folder
+    try:
+        with environment(source.environment):
+            transfer = Transfer(program, source, source)
+            publication = program.Publication(program.Repository(source.place), transfer.options, transfer)
+            serving = threading.Thread(target=publication._serve, args=(there, "x"))
+            serving.start()
+            with here, here.makefile("rb") as file:
+                for _ in range(3):
+                    here.sendall(b'{"have": []}\n')
+                    file.read(json.loads(file.readline())["pack"])
+                found = sorted(map(os.path.basename, glob.glob(f"{folder}/handoff-git-*/*")))
+                here.shutdown(socket.SHUT_RDWR)
+            serving.join(60)
+    finally:
+        tempfile.tempdir = before
+    expect(found == ["index", "objects"], f"{found}")
 
 
 @test("a device that requests work gets only that, whatever it sends")

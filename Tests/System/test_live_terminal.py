@@ -9,11 +9,13 @@ import re
 import runpy
 import shutil
 import signal
+import socket
 import struct
 import subprocess
 import sys
 import termios
 import time
+import types
 
 from documents import checkout, configure
 from harness import BIN, FULL_SAMPLES, ROOT, Failure, Skip, expect, main, tail, test
@@ -336,11 +338,13 @@ def read_only(stage):
     host = Server(stage, origin, "work", "echo offered; exec /bin/sh")
     host.run("new-session", "-d", "-s", "secret", "echo not-offered; exec /bin/sh")
     host.run("set-option", "-g", "detach-on-destroy", "off")
+    host.run("set-option", "-t", "=work:", "status", "off")
     shared = Share(origin, "--read-only", "tmux:work", server=host)
     offered(taker, "work")
     shell = viewer(stage, taker)
     attach(shell)
     shell.sees("offered")
+    shell.sees("shown on taker")  # Although the session has no status line.
     # From a viewer that ignores the mode as well.
     stream = Stream(taker).hello()
     for frame in (b"touch typed\r", b"\x02s", b"\x02:kill-server\r"):
@@ -359,6 +363,7 @@ def read_only(stage):
     stream.close()
     shell.type("q")
     shell.sees("detached from work")
+    until("no status line", lambda: host.run("show-options", "-v", "-t", "=work:", "status") == "off")
     attach(shell)
     shell.sees("marker")
     stream = Stream(taker).hello()
@@ -517,13 +522,15 @@ def hostile_host(stage):
         return process, log
 
     end = json.dumps({"reason": "ended\x1b]0;owned\x07", "status": "x"})
-    for last, shown in ((("X", end, None), "has ended the sharing"), (("D", "", 0xFFFFFFFF), "malformed"),
+    for last, shown in ((("X", end, None), "has ended the sharing"), (("X", '{"reason": [1]}', None), "has ended the sharing"),
+                        (("D", "", 0xFFFFFFFF), "malformed"),
                         (("X", "[]", None), "malformed")):
         process, log = offer([("R", "{}", None), ("Z", "unknown", None), ("D", "\x1b[2Jvisible" + ATTACKS, None), last])
         attach(shell)
         shell.sees(shown)
         shell.sees("status=")
-        expect("owned" not in shell.screen() and "\\u{1B}" in shell.screen() or shown == "malformed", f"{shell.screen()}")
+        screen = shell.screen()
+        expect("owned" not in screen and "\\u{1B}" in screen and "Traceback" not in screen or shown == "malformed", f"{screen}")
         expect(shell.run("display-message", "-p", "#{pane_title} #{window_name}") == title, "the title was changed")
         expect(shell.run("list-buffers") == "", f"the clipboard was changed: {shell.run('show-buffer', code=None)}")
         expect(modes(shell) == before, f"not restored: {modes(shell)}, before {before}")
@@ -534,6 +541,32 @@ def hostile_host(stage):
         process.terminate()
         process.wait(20)
         until("the end of the offer", lambda: not taker.ctl("list").lines)
+
+
+@test("modes that stay set are dropped, and no viewer is admitted or lost while connections end")
+def single_steps(stage):
+    program = runpy.run_path(PROGRAM)
+    # The keyboard, Enter and Backspace; in a list, too. RESET undoes the others.
+    for modes, passed in ((b"\x1b[2h\x1b[20h\x1b[?67h\x1b[?2004;67h\x1b[2;4h", b""), (b"\x1b[4h\x1b[?2004;1006h", None)):
+        expect(program["Filter"]().pass_through(modes) == (modes if passed is None else passed), f"{modes}")
+    share = program["Share"].__new__(program["Share"])
+    share.clients, share.is_ending, share.is_read_only = [], True, False
+    ours, theirs = socket.socketpair()
+    share._stream(theirs, {"origin": {"deviceName": "x", "device": "x"}})
+    expect(share.clients == [] and ours.recv(1) == b"", "a viewer was admitted after Ctrl-C")
+
+    def broken(_):
+        raise BrokenPipeError
+
+    client = {"device": "x", "token": "t", "name": "x", "pid": 1, "is_ending": False}
+    lost, new = types.SimpleNamespace(**client, end=broken), types.SimpleNamespace(**client)
+    share.clients, shown = [lost, new], []
+    share.tmux = types.SimpleNamespace(show_viewers=shown.append)
+    share.attached(new)
+    expect(len(shown) == 1, "the lost connection ended the new one")
+    words = [sys.executable, "-B", PROGRAM, "share", "--", "htop"]
+    done = subprocess.run(words, env={"PATH": "/nonexistent"}, capture_output=True)
+    expect(done.returncode == 1 and b"install the package tmux" in done.stderr, f"{done}")
 
 
 @test("a viewer that reads nothing fills no memory, and sees the current screen afterwards")
@@ -602,11 +635,11 @@ def directories(stage):
     os.chmod(file.name, 0o755)
     with open(os.path.join(ROOT, "packaging", "handlers", f"{TYPE}.json")) as file:
         manifest = json.load(file)
-    manifest["exec"][0] = os.path.join(folder, "handoff-terminal")
+    manifest["exec"][0] = manifest["terminal"][0] = os.path.join(folder, "handoff-terminal")
     os.makedirs(os.path.join(taker.folder, "config", "handoff", "handlers.d"))
     with open(os.path.join(taker.folder, "config", "handoff", "handlers.d", f"{TYPE}.json"), "w") as file:
         json.dump(manifest, file)
-    taker.extra = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent"}
+    taker.extra = {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/nonexistent", "DISPLAY": ":0"}
     taker.start()
     stage.join(origin, taker)
     watch = taker.follow("watch")
@@ -625,6 +658,17 @@ def directories(stage):
         taker.ctl("continue", offer["id"])
         place = os.path.join(os.path.realpath(taker.folder), "code/here/letters/drafts")
         until(f"a terminal in {place}, not {shown()}", lambda: shown() != before and shown()[1] == place)
+        if number == 0:  # In the terminal of the command, which is one of that server.
+            command = [os.path.join(BIN, "handoffctl"), "--socket", taker.socket, "continue", offer["id"]]
+            screen.run("new-window", "-d", "-n", "here", "-t", "=screen:", *command)
+
+            def text():
+                return screen.run("capture-pane", "-p", "-J", "-t", "=screen:here")
+
+            until("a shell in the terminal", lambda: f"a shell in {place}; exit returns" in text())
+            screen.run("send-keys", "-t", "=screen:here", "pwd -P", "Enter")
+            until("its directory", lambda: f"\n{place}\n" in text())
+            screen.run("send-keys", "-t", "=screen:here", "exit", "Enter")
         # A directory that is in no checkout stays private.
         here.type("cd /tmp", "Enter")
         watch.wait("removed", id=offer["id"])

@@ -144,13 +144,29 @@ def links(stage):
     expect(within <= linked, f"not in docs/README.md: {sorted(within - linked)}")
 
 
+def typed_in(picture):
+    """Returns the commands that are typed in a picture of a terminal."""
+    with open(path(f"docs/images/{picture}.svg")) as file:
+        return {html.unescape(text) for text in re.findall(r'class="typed"[^>]*>([^<]*)<', file.read())}
+
+
 @test("the picture of the README shows its first two transcripts")
 def picture(stage):
-    with open(path("docs/images/first-handoff.svg")) as file:
-        shown = {html.unescape(text) for text in re.findall(r'class="typed"[^>]*>([^<]*)<', file.read())}
+    shown = typed_in("first-handoff")
     transcripts = [steps(block) for block in blocks(path(README)) if steps(block)][:2]
     typed = {step.command for transcript in transcripts for step in transcript}
     expect(shown == typed, f"update it with scripts/screenshots terminal: picture {shown}, page {typed}")
+
+
+@test("the pages for developers have pictures, whose commands are on the page")
+def page_pictures(stage):
+    for name in ("agents", "editors", "git", "terminal"):
+        shown = {text for text in typed_in(f"terminal-{name}") if "handoff-" in text}
+        with open(path(f"docs/{name}.md")) as file:
+            text = file.read()
+        expect(shown, f"terminal-{name} has no command")
+        expect(re.search(rf"!\[[^]]{{40,}}\]\(images/terminal-{name}\.svg\)", text), f"docs/{name}.md does not show its picture")
+        expect(all(each in text for each in shown), f"update the picture with scripts/screenshots terminal: {shown}, {name}.md")
 
 
 @test("scripts/demo hands over an activity and a file, and leaves nothing behind", limit=120)

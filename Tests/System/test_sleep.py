@@ -61,7 +61,8 @@ def state(daemon, of):
 def sleeps_and_wakes(stage):
     logind, origin, taker, watch = pair(stage)
     lock = held(logind, 0)
-    origin.publish(TYPE)
+    # Without a copy on the other device (test_kept.py).
+    origin.publish(TYPE, "--no-keep")
     activity = watch.wait("added", type=TYPE)
     expect(not select.select([lock], [], [], 0)[0], "sleep is not delayed")
     expect(state(taker, "origin")["asleepSince"] is None, "it is marked as asleep although it is awake")
@@ -105,7 +106,7 @@ def sleeps_and_wakes(stage):
 def called_off(stage):
     logind, origin, taker, watch = pair(stage)
     lock = held(logind, 0)
-    origin.publish(TYPE)
+    origin.publish(TYPE, "--no-keep")
     activity = watch.wait("added", type=TYPE)
     logind.sleeps(True)
     logind.sleeps(False)

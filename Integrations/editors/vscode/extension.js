@@ -77,7 +77,8 @@ function received(line) {
         let current = state();
         // A request without a reply would prevent all later ones.
         try {
-            if (current.file) fs.writeFileSync(message.path, front.document.getText());
+            // The text of a file with CRLF has both characters. Other editors would show the first one in each line.
+            if (current.file) fs.writeFileSync(message.path, front.document.getText().replace(/\r\n/g, '\n'));
         } catch { current = {}; }
         send({ text: true, state: current });
     }

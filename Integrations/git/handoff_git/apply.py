@@ -16,7 +16,7 @@ from .capture import BASES, MARK, Capture, bases, load
 from .placing import Condition, branch_for
 from .receive import expire, reference
 from .repository import GITLINK, LINK, PROGRAM, Failure, Files, blob, contents, listed, mode_of, pointers, shown
-from .writing import Writer, part_name
+from .writing import Writer, part_name, rename_new
 
 
 def apply(repository, new, branch, is_fresh=False, source=""):
@@ -136,15 +136,19 @@ class Application:
                 if file.read() == self._token:
                     os.unlink(self._lock)
         except (FileNotFoundError, UnicodeDecodeError):
-            pass  # A new index has its name, or another command holds it.
+            pass  # Another command holds it.
 
     def _take_lock(self):
         """Acquires Git's lock of the index, so that no other Git command changes it during the continuation."""
         self._drop_lock()  # That of a continuation that was killed.
+        part = self.repository.path("handoff-lock.new")
+        with open(part, "w") as file:
+            file.write(self._token)
         try:
-            with open(self._lock, "x") as file:
-                file.write(self._token)
+            # A lock that exists has its content, so it is recognised after an interruption.
+            rename_new(os.fsencode(part), os.fsencode(self._lock))
         except FileExistsError:
+            os.unlink(part)
             raise Failure(f"{shown(self._lock)} exists: another Git command is running. If one was killed, delete it") from None
 
     def _difference(self, tree):
@@ -190,6 +194,15 @@ class Application:
             raise Failure("objects of the files are missing here (a partial clone); nothing was changed")
         if sum(map(int, sizes)) > shutil.disk_usage(self.repository.top).free:
             raise Failure("the files are larger than the free space of the disk; nothing was changed")
+        # Git has no file of this name: the file system ignores the case.
+        if os.path.lexists(self.repository.path("hEAD")) and len({path.lower() for path in self._plan}) < len(self._plan):
+            raise Failure("names of files differ only in case, which this file system ignores; nothing was changed")
+        for path in {os.path.dirname(path) for path in self._plan}:
+            folder = os.path.join(os.fsencode(self.repository.top), path)
+            while not os.path.lexists(folder):
+                folder = os.path.dirname(folder)
+            if os.path.isdir(folder) and not os.access(folder, os.W_OK | os.X_OK, effective_ids=True):
+                raise Failure(f"the folder {shown(folder)} is not writable; nothing was changed")
 
     def _check(self, is_new):
         """Checks that each path has the content of one of the states, and no other file is in the way of a new one."""
@@ -283,8 +296,8 @@ class Application:
     def _replace_index(self, copy):
         repository = self.repository
         repository.git("update-index", "-q", "--refresh", check=False, GIT_INDEX_FILE=copy)
-        os.rename(copy, self._lock)
-        os.rename(self._lock, repository.path("index"))
+        os.rename(copy, repository.path("index"))
+        self._drop_lock()
 
     def _move_head(self):
         repository, head, branch = self.repository, self.new.head, self.mark["branch"]

@@ -139,7 +139,10 @@ class Place:
         """Returns a working tree in which earlier work was continued, and which has no other work."""
         for tree in worktrees(self.repository):
             if tree != self.repository.top and os.path.isdir(tree):
-                found = Repository(tree)
+                try:
+                    found = Repository(tree)
+                except Failure:
+                    continue  # The bare repository, or the working tree of another user.
                 if os.path.exists(found.path(capture.BASES)) and not self._problem(found, offered, is_earlier=True):
                     return found
         return None

@@ -8,8 +8,10 @@ import subprocess
 import tempfile
 import time
 
+from handoff_desk import header
+
 from .capture import MARK, load
-from .repository import CHUNK, Failure, alternate, environment, is_id, run, visible, why
+from .repository import CHUNK, Failure, alternate, environment, is_id, run, why
 
 REFERENCES = "refs/handoff/"
 # Days after which the references to continued states are deleted.
@@ -39,16 +41,7 @@ class Stream:
         self._socket.sendall(json.dumps(message).encode() + b"\n")
 
     def message(self):
-        line = self.file.readline(MAX_LINE)
-        try:
-            message = json.loads(line)
-            if not line.endswith(b"\n") or not isinstance(message, dict):
-                raise ValueError
-        except (ValueError, RecursionError):
-            raise Failure("the other device sent no valid message" if line else "the other device ended the connection") from None
-        if "error" in message:
-            raise Failure("the other device refused: " + visible(str(message["error"]), 1000))
-        return message
+        return header(self.file, MAX_LINE)
 
     def copy(self, size, target):
         """Copies bytes to a file. If the file is a closed pipe, drops the remaining bytes."""
@@ -71,8 +64,8 @@ def receive(repository, stream, is_new):
     tries += [[]] * bool(tries[0])  # A shallow clone may lack objects of the commits that it has.
     for number, have in enumerate(tries):
         stream.send(version=1, have=have, format=repository.format)
-        header = stream.message()
-        names, boundary, size = [header.get("work"), header.get("large")], header.get("shallow"), header.get("pack")
+        reply = stream.message()
+        names, boundary, size = [reply.get("work"), reply.get("large")], reply.get("shallow"), reply.get("pack")
         is_valid = is_id(names[0]) and (names[1] is None or is_id(names[1])) and type(size) is int and 0 < size < 1 << 40
         if not is_valid or not isinstance(boundary, list) or len(boundary) > 10_000 or not all(map(is_id, boundary)):
             raise Failure("the other device sent no valid message")

@@ -1,4 +1,5 @@
 """A checkout: runs Git commands without starting programs of the repository, and reads files without following links."""
+import contextlib
 import errno
 import hashlib
 import os
@@ -8,6 +9,7 @@ import subprocess
 import zlib
 
 from handoff import visible
+from handoff_desk import Failure
 
 LINK, GITLINK, FILE, PROGRAM = "120000", "160000", "100644", "100755"
 CHUNK = 1 << 20
@@ -24,10 +26,6 @@ OPERATIONS = {
     "BISECT_LOG": "a bisection",
 }
 POINTER = re.compile(rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*oid sha256:([0-9a-f]{64})\nsize (\d+)\n\Z")
-
-
-class Failure(Exception):
-    """An error that ends the operation. The text is for display."""
 
 
 def shown(path):
@@ -238,7 +236,10 @@ def blob(repository, path, status, objects=None, kind=None):
         file.write(packer.flush())
         file.close()
         os.chmod(part, 0o444)
-        os.makedirs(os.path.join(objects, name[:2]), exist_ok=True)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(os.path.join(objects, name[:2]))
+            # Of a repository that several users share (core.sharedRepository).
+            os.chmod(os.path.join(objects, name[:2]), os.stat(objects).st_mode & 0o7777)
         os.replace(part, os.path.join(objects, name[:2], name[2:]))
     return name
 

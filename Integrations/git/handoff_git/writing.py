@@ -1,5 +1,7 @@
 """Writes the files of a state. Does not follow links, and does not replace files that were changed after they were checked."""
+import contextlib
 import ctypes
+import errno
 import os
 import shutil
 import stat
@@ -9,12 +11,23 @@ from .receive import reference
 from .repository import CHUNK, GITLINK, LINK, PROGRAM, Failure, environment, shown
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-NO_REPLACE = 1
+NO_REPLACE, CURRENT_FOLDER = 1, -100
 
 
 def part_name(state):
     """Returns the name of an incomplete file. The name stays the same after an interruption."""
     return f".handoff-{state.commit[:16]}".encode()
+
+
+def rename_new(part, name, folder=CURRENT_FOLDER):
+    """Renames a file or link to a new name. Raises FileExistsError if the name exists."""
+    if LIBC.renameat2(folder, part, folder, name, NO_REPLACE):
+        number = ctypes.get_errno()
+        if number != errno.EINVAL:
+            raise OSError(number, os.strerror(number))
+        # NFS and some file systems in user space cannot do this with one call.
+        os.link(part, name, src_dir_fd=folder, dst_dir_fd=folder, follow_symlinks=False)
+        os.unlink(part, dir_fd=folder)
 
 
 class Writer:
@@ -52,7 +65,10 @@ class Writer:
         if status is None or before[0] == GITLINK or stat.S_ISDIR(status.st_mode):
             return  # A submodule stays, as with git checkout.
         folder, name = self.files.parent(path)
-        os.unlink(name, dir_fd=folder)
+        try:
+            os.unlink(name, dir_fd=folder)
+        except OSError as error:
+            raise self._failure(path, "removed", error) from None
         self.files.forget()
         while b"/" in path:
             path = path.rpartition(b"/")[0]
@@ -82,21 +98,26 @@ class Writer:
         blobs.stdin.write(object_name.encode() + b"\n")
         blobs.stdin.flush()
         length = int(blobs.stdout.readline().split()[2])
-        if mode == LINK:
-            os.symlink(blobs.stdout.read(length), self._part, dir_fd=folder)
-        else:
-            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-            descriptor = os.open(self._part, flags, 0o777 if mode == PROGRAM else 0o666, dir_fd=folder)
-            with open(descriptor, "wb") as file:
-                self._content(path, object_name, length, blobs.stdout, file)
-        blobs.stdout.read(1)
-        if status:
-            os.rename(self._part, name, src_dir_fd=folder, dst_dir_fd=folder)
-        elif LIBC.renameat2(folder, self._part, folder, name, NO_REPLACE):
-            number = ctypes.get_errno()
-            os.unlink(self._part, dir_fd=folder)
-            raise Failure(f"{shown(path)} cannot be created: {os.strerror(number)}; the work is kept in "
-                          + self._kept)
+        try:
+            if mode == LINK:
+                os.symlink(blobs.stdout.read(length), self._part, dir_fd=folder)
+            else:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+                descriptor = os.open(self._part, flags, 0o777 if mode == PROGRAM else 0o666, dir_fd=folder)
+                with open(descriptor, "wb") as file:
+                    self._content(path, object_name, length, blobs.stdout, file)
+            blobs.stdout.read(1)
+            if status:
+                os.rename(self._part, name, src_dir_fd=folder, dst_dir_fd=folder)
+            else:
+                rename_new(self._part, name, folder)
+        except OSError as error:
+            with contextlib.suppress(OSError):
+                os.unlink(self._part, dir_fd=folder)
+            raise self._failure(path, "written", error) from None
+
+    def _failure(self, path, done, error):
+        return Failure(f"{shown(path)} cannot be {done}: {error.strerror}; the work is kept in {self._kept}")
 
     def _content(self, path, name, length, source, file):
         """Writes a blob, or the LFS object to which it refers if the other device had that object in its working tree."""

@@ -63,6 +63,10 @@ package struct KeptCopy: Sendable {
     /// The bytes that devices exchange.
     package var encoded: [UInt8] { Self.header(origin, stamp, activity, end) + signature + payload }
 
+    /// Returns the same copy with another payload, which may be empty: the store keeps the payload in
+    /// locked memory, apart from the rest.
+    package func with(payload: [UInt8]) -> KeptCopy { KeptCopy(origin, stamp, activity, end, payload, signature) }
+
     /// Returns true if the origin, whose key this is, signed the copy.
     package func isGenuine(_ key: PublicKey) -> Bool {
         key.isValidSignature(signature, for: Self.purpose.input(Self.header(origin, stamp, activity, end), payload))
@@ -100,11 +104,13 @@ struct KeptPurpose {
 }
 
 extension DeviceID {
+    /// Reads an id of 32 bytes.
     init(reading reader: inout ByteReader) throws(ByteError) {
         self.init(checked: try reader.bytes(Self.byteCount))
     }
 }
 
 extension Position {
+    /// True if the generation is in the range of those of announcements.
     var isValid: Bool { (1...Self.maxGeneration).contains(generation) }
 }

@@ -5,7 +5,9 @@ package import HandoffProtocol
 /// The list of an origin's kept activities. It withdraws each older copy of the same generation
 /// that it does not contain.
 ///
-/// One list replaces the withdrawals of any number of activities.
+/// One list replaces the withdrawals of any number of activities. After a list has expired, receivers
+/// refuse all older records of its origin. An origin therefore keeps a list for at least as long as
+/// each copy that it created before.
 package struct KeptList: Sendable {
     package let origin: DeviceID
     /// The order among the origin's records.

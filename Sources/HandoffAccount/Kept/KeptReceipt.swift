@@ -3,6 +3,9 @@ package import HandoffModel
 package import HandoffProtocol
 
 /// The proof that a device has continued a kept activity. It is passed on until the origin has it.
+///
+/// The times of one device's receipts increase, even if its clock is set back: receivers refuse
+/// receipts that are older than those that have expired.
 package struct KeptReceipt: Sendable, Hashable {
     /// The device that continued the activity, which signs the receipt.
     package let device: DeviceID

@@ -30,6 +30,23 @@ package enum KeptLimits {
     package static let maxPayload = 512 * 1024
     /// The maximum size of all payloads of one origin in bytes.
     package static let maxPayloads = 2 * 1024 * 1024
-    /// The maximum number of receipts of one device.
+    /// The maximum size of all payloads of all origins in bytes, in equal shares. A process may
+    /// usually lock 8 MiB.
+    package static let maxSharedPayloads = 6 * 1024 * 1024
+    /// Payloads are counted in units of this number of bytes, the size of a page.
+    package static let payloadUnit = 4096
+    /// The maximum number of lists of one origin, each of another generation.
+    package static let maxLists = 4
+    /// The maximum number of receipts of one device, and of all devices, in equal shares.
     package static let maxReceipts = 64
+    package static let maxSharedReceipts = 1024
+    /// The time for which a record is accepted after it has expired by the clock of its receiver, in
+    /// seconds. Clocks may differ.
+    package static let clockTolerance: UInt64 = 86_400
+
+    /// The maximum size of the payloads of one origin in an account of this many members.
+    package static func payloadShare(members: Int) -> Int { min(maxPayloads, maxSharedPayloads / max(members, 1)) }
+
+    /// The maximum number of receipts of one device in an account of this many members.
+    package static func receiptShare(members: Int) -> Int { min(maxReceipts, maxSharedReceipts / max(members, 1)) }
 }

@@ -10,6 +10,8 @@ package import HandoffProtocol
 package struct PairwiseKeys: Sendable {
     /// Creates and checks the tokens with which each of the two opens the other's gate.
     package let gate: SecretBytes
+    /// Seals the copies of activities that one of the two has sent to the other.
+    let kept: SecretBytes
     private let secret: SecretBytes
     private let acknowledgementKey: SecretBytes
 
@@ -32,7 +34,8 @@ package struct PairwiseKeys: Sendable {
     }
 
     /// `S = HKDF(X25519 of both keys, accountID, "handoff/1 pairwise" || smaller id || greater id)`,
-    /// gate key `HKDF-Expand(S, "gate")`, key of acknowledgements `HKDF-Expand(S, "ack")`.
+    /// gate key `HKDF-Expand(S, "gate")`, key of acknowledgements `HKDF-Expand(S, "ack")`, key of
+    /// sealed copies `HKDF-Expand(S, "kept")`.
     private init(
         _ own: SigningKey, _ other: PublicKey, _ ids: [Fingerprint], _ accountID: AccountID
     ) throws(CryptoError) {
@@ -41,6 +44,7 @@ package struct PairwiseKeys: Sendable {
         secret = try HKDF.derive(shared, salt: accountID.bytes, info: info)
         gate = try HKDF.expand(secret, info: Array("gate".utf8))
         acknowledgementKey = try HKDF.expand(secret, info: Array("ack".utf8))
+        kept = try HKDF.expand(secret, info: Array("kept".utf8))
     }
 
     /// The mark that one of the two adds to its record under `label` for the other. Only these two

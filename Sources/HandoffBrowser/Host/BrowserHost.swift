@@ -219,7 +219,7 @@ final class BrowserHost {
 
     private func take(_ event: AppEvent) {
         switch event {
-        case .save(let id): perform(machine.save(id))
+        case .save(let id, _): perform(machine.save(id))
         case .withdrawn(let id): perform(machine.withdrawn(id))
         case .continue(let continuation, let content): open(content, continuation)
         case .continued(let id, _, _): perform(machine.continued(id))

@@ -16,8 +16,8 @@ package struct AppsCommand: Command {
             reported, with the line TYPE=APP-ID for ~/.config/handoff/defaults that selects an app.
 
             With --json, a line for each: id, name, source (desktop, manifest, attached, none), file, types, team,
-            domains, running, verified (null unless it runs), enabled, notified, yields (its claims that another,
-            earlier app opens, each as claim and to).
+            domains, running, verified (null unless it runs), enabled, notified, kept, yields (its claims that
+            another, earlier app opens, each as claim and to).
             """,
         example: "handoffctl apps")
 
@@ -60,6 +60,7 @@ package struct AppsCommand: Command {
         var words: [String] = []
         if !app.enabled { words.append("off") }
         if !app.notified { words.append("muted") }
+        if app.kept == false { words.append("not kept") }
         if app.running { words.append(app.verified == true ? "running" : "running, unverified") }
         return words.isEmpty ? "installed" : words.joined(separator: ", ")
     }
@@ -152,6 +153,51 @@ package struct AppUnmuteCommand: Command {
     package func run(in context: CommandContext) { change.run(in: context) }
 }
 
+/// `app keep`: lets other devices keep the activities of an app again.
+package struct AppKeepCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["app", "keep"], operands: [.one(.app)],
+        summary: "let other devices keep the activities of an app again",
+        details: """
+            ID can be shortened to any prefix that matches only one app. handoffctl apps lists the ids.
+
+            With --json: kept (the whole id).
+            """,
+        example: "handoffctl app keep org.example.Editor")
+
+    private let change: AppChange
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        change = try AppChange(.keep, arguments, command: Self.specification.name)
+    }
+
+    package func run(in context: CommandContext) { change.run(in: context) }
+}
+
+/// `app no-keep`: forbids other devices to keep the activities of an app.
+package struct AppNoKeepCommand: Command {
+    package static let specification = CommandSpecification(
+        words: ["app", "no-keep"], operands: [.one(.app)],
+        summary: "let no other device keep the activities of an app",
+        details: """
+            The app still offers its activities while this device is awake. Other devices get no copies of them, and
+            delete those that they have, so they cannot continue them while this device is asleep or off. The setting
+            persists across restarts. 'keep = off' in handoffd.conf applies to all apps. ID can be shortened to any
+            prefix that matches only one app. handoffctl apps lists the ids.
+
+            With --json: noLongerKept (the whole id).
+            """,
+        example: "handoffctl app no-keep org.example.Editor")
+
+    private let change: AppChange
+
+    package init(validating arguments: ParsedArguments) throws(UsageError) {
+        change = try AppChange(.noKeep, arguments, command: Self.specification.name)
+    }
+
+    package func run(in context: CommandContext) { change.run(in: context) }
+}
+
 /// The common implementation of the commands that change a setting of one app.
 private struct AppChange {
     /// The change. The raw value is the past participle shown when it is done.
@@ -160,6 +206,8 @@ private struct AppChange {
         case disable = "disabled"
         case mute = "muted"
         case unmute = "unmuted"
+        case keep = "kept"
+        case noKeep = "no longer kept"
     }
 
     let app: String
@@ -175,9 +223,11 @@ private struct AppChange {
             switch kind {
             case .enable, .disable: client.setApp(app, enabled: kind == .enable, then)
             case .mute, .unmute: client.setApp(app, notified: kind == .unmute, then)
+            case .keep, .noKeep: client.setApp(app, kept: kind == .keep, then)
             }
         } present: { app in
-            context.show([kind.rawValue: .string(app)], or: "\(kind.rawValue) \(app)")
+            let member = kind == .noKeep ? "noLongerKept" : kind.rawValue
+            context.show([member: .string(app)], or: "\(kind.rawValue) \(app)")
         }
     }
 }

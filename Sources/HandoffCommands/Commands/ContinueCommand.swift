@@ -18,6 +18,9 @@ package struct ContinueCommand: Command {
                 "--timeout", .value("SECONDS"), "give up after this time (default: 20, plus 30 to start an app)"),
             OptionSpecification("--app", .value(.app), "open it in this app, instead of the usual one"),
             OptionSpecification("--web", .flag, "open its web page in the browser, although an app continues it"),
+            OptionSpecification("--older", .flag, "continue it although another device has a newer state"),
+            OptionSpecification(
+                "--back", .flag, "ID is of this device: continue the newest state of it on another device"),
             OptionSpecification("--print", .flag, "print the activity with its payload instead of opening an app"),
             OptionSpecification(
                 "--output", .value(.content), "like --print, and save the content that the other app streams"),
@@ -32,11 +35,20 @@ package struct ContinueCommand: Command {
             excludes --latest. Exit status 4 means that no offer matches. On a terminal, the command shows after a
             moment which device it waits for. Ctrl-C cancels.
 
+            On a terminal, an app that has a command for terminals continues the activity in this terminal, instead of
+            opening a window: Git, terminals, coding agents and editors do so. --app, --json and --timeout exclude
+            this, and so does an output that is not a terminal.
+
             --app selects one of the apps that continue the activity: handoffctl list --json has them in the field
             choices of opens if there are several. ID is the app's id, the name of its desktop entry with or without
             '.desktop'. An activity without a web page is refused with --web (code 4608, reason pageNotOpened), and
             --app with an app that does not continue it (reason noHandler). Without an ID of an activity, both options
             choose among the activities for which that is possible.
+
+            If another device has continued the activity and has a newer state of it, the command fails with the reason
+            newerElsewhere and the id of that state. --older continues the chosen one nevertheless. --back continues the
+            newest state that another device has of an activity of this one: handoffctl list --mine shows which device
+            continued it and when. Without an ID it is the one that was continued.
 
             If nothing opens the activity, the error has code 4608, reason noHandler, and explains why. If the app
             cannot be started, the reason is launchFailed. If a started app does not request the activity within 30 s,
@@ -123,6 +135,8 @@ package struct ContinueCommand: Command {
     private let isHandler: Bool
     /// True if the user may be prompted to choose an activity.
     private let mayPick: Bool
+    /// True if the usual app opens the activity, without a time limit.
+    private let hasUsualApp: Bool
     /// The content to receive; nil for none.
     private let receiving: ReceiveRequest?
 
@@ -148,16 +162,21 @@ package struct ContinueCommand: Command {
         let isForced = arguments.has("--force")
         if isForced, output == nil { throw .missing("--output", for: "--force", command: command) }
         isHandler = arguments.has("--print") || output != nil
+        let isBack = arguments.has("--back")
+        for option in ["--type", "--from", "--latest"] where isBack && arguments.has(option) {
+            throw .conflict("--back", option, command: command)
+        }
         let app = try Self.app(arguments)
         let isWeb = arguments.has("--web")
         let handling = output == nil ? "--print" : "--output"
         if isWeb, app != nil { throw .conflict("--web", "--app", command: command) }
         if isWeb, isHandler { throw .conflict("--web", handling, command: command) }
         if app != nil, isHandler { throw .conflict("--app", handling, command: command) }
-        mayPick = activity == nil && !arguments.has("--latest")
+        mayPick = activity == nil && !arguments.has("--latest") && !isBack
+        hasUsualApp = !isHandler && !isWeb && app == nil && timeout == nil && !isBack
         request = ContinueRequest(
             activity: activity, type: type, from: device, take: isHandler ? true : nil, timeout: timeout, app: app,
-            web: isWeb ? true : nil)
+            web: isWeb ? true : nil, older: arguments.has("--older") ? true : nil, back: isBack ? true : nil)
         receiving = output.map { [request] output in
             ReceiveRequest(
                 activity: request, output: output, isForced: isForced,
@@ -177,22 +196,49 @@ package struct ContinueCommand: Command {
     }
 
     package func run(in context: CommandContext) {
-        guard mayPick, !context.json, context.keyboard.isTerminal, context.console.statusColumns() != nil else {
-            return run(request, in: context)
-        }
+        let hasTerminal = !context.json && context.keyboard.isTerminal
+        let picks = mayPick && hasTerminal && context.console.statusColumns() != nil
+        let mayUseTerminal = hasTerminal && context.console.outputIsTerminal && hasUsualApp
+        guard picks || mayUseTerminal else { return run(request, in: context) }
         context.connect { client in
             client.listActivities(here: !isHandler) { result in
                 switch result {
                 case .failure(let error): context.fail(CommandFailure(error))
-                case .success(let activities): pick(of: activities.filter(request.fits), in: context)
+                case .success(let activities):
+                    let then = { (request: ContinueRequest) in
+                        guard mayUseTerminal else { return run(request, in: context) }
+                        open(request, among: activities, client, context)
+                    }
+                    pick(of: picks ? activities.filter(request.fits) : [], in: context, then)
                 }
             }
         }
     }
 
-    private func pick(of activities: [OfferedActivity], in context: CommandContext) {
+    /// Continues the offer in this terminal if its app has a command for that. Otherwise the daemon
+    /// opens it.
+    private func open(
+        _ request: ContinueRequest, among offers: [OfferedActivity], _ client: ControlClient, _ context: CommandContext
+    ) {
+        // The daemon reports an id that matches several offers.
+        let fitting = offers.filter(request.fits)
+        guard let offer = fitting.first, request.activity == nil || fitting.count == 1, let app = offer.opens.app,
+            offers.count(where: { $0.id == offer.id }) == 1
+        else { return run(request, in: context) }
+        client.listApps { result in
+            guard let file = (try? result.get())?.first(where: { $0.id == app })?.file, file.hasSuffix(".json"),
+                let manifest = try? LocalFile.read(file, limit: HandlerLimits.fileBytes),
+                let words = try? Handler.terminalCommand(ofManifest: manifest.bytes)
+            else { return run(request, in: context) }
+            context.replace(by: words + [offer.id.hex])
+        }
+    }
+
+    private func pick(
+        of activities: [OfferedActivity], in context: CommandContext, _ then: @escaping (ContinueRequest) -> Void
+    ) {
         // With one match or none, the daemon's reply is enough.
-        guard activities.count > 1 else { return run(request, in: context) }
+        guard activities.count > 1 else { return then(request) }
         let picker = ActivityPicker(activities, context) { activity in
             guard let activity else { return context.finish(.interrupted) }
             var request = request
@@ -200,7 +246,7 @@ package struct ContinueCommand: Command {
             // Activity ids are known to all members, so another device may offer one that is not
             // its own.
             request.from = activity.device.hex
-            run(request, in: context)
+            then(request)
         }
         context.keep(picker)
         picker.start()
@@ -324,7 +370,7 @@ extension ContinueRequest {
     /// - Throws: `CommandFailure` if offers match but none has a stream.
     func choosingStream(among offers: [OfferedActivity]) throws(CommandFailure) -> ContinueRequest {
         let fitting = offers.filter(fits)
-        guard let offer = fitting.first(where: \.streams) else {
+        guard let offer = fitting.first(where: { $0.streams || KeptItem.isIn($0) }) else {
             guard let offer = fitting.first else { return self }
             throw .noStreams(device: VisibleText.escape(offer.deviceName))
         }

@@ -242,11 +242,12 @@ final class HandleSession {
     private func open(_ content: ContinuedActivity, _ continuation: ContinuationID, in session: Attachment) {
         let page = content.webpageURL.flatMap { WebPage($0) }
         let opensPage = request.opener?.takesPage == true && page != nil
-        guard request.receives && content.streams || opensPage else {
+        let hasContent = content.streams || KeptItem(content) != nil
+        guard request.receives && hasContent || opensPage else {
             context.note("the activity has nothing to open here")
             return answer(session, continuation, handled: false) { [context] in context.finish(.failed) }
         }
-        guard request.receives, content.streams else {
+        guard request.receives, hasContent else {
             return answer(session, continuation, handled: true) { [self] in run(page: page?.argument, file: nil) }
         }
         receive(content, continuation, in: session)

@@ -139,6 +139,7 @@ package struct ListCommand: Command {
                 cell(activity.title, context),
                 Describe.type(activity.type),
                 VisibleText.escape(activity.deviceName) + (activity.sent ? ", sent to you" : "")
+                    + (activity.exclusive == true ? ", in use there" : "")
                     + (activity.kept.map { ", \(Describe.kept($0))" } ?? ""),
                 RelativeAge.text(seconds: activity.age),
                 ([Describe.opens(activity.opens)] + Self.advice(activity)).joined(separator: "; "),
@@ -217,7 +218,7 @@ extension ListCommand {
 
     private static func table(_ activities: [PublishedActivity], _ context: CommandContext) -> ColumnTable {
         let idLength = ActivityID.distinctLength(activities.map(\.id))
-        var table = ColumnTable(["ID", "TITLE", "TYPE", "APP", "SINCE", "OFFERED"])
+        var table = ColumnTable(["ID", "TITLE", "TYPE", "APP", "SINCE", "OFFERED", "CONTINUED"])
         for activity in activities {
             table.add([
                 String(activity.id.hex.prefix(idLength)),
@@ -228,6 +229,7 @@ extension ListCommand {
                 activity.offered
                     ? activity.to.map { "to \($0.short)" } ?? "yes"
                     : "no: \(VisibleText.escape(activity.reason ?? ""))",
+                activity.continued.map { "on \(VisibleText.escape($0.deviceName)) at \(Describe.time($0.at))" } ?? "",
             ])
         }
         return table

@@ -47,7 +47,7 @@ package struct PublishCommand: Command {
 
             While this device is asleep or off, the others can continue the activity from a copy of its payload, unless
             --no-keep is given. With --keep they also can after the command has ended, for 24 hours, or until
-            'handoffctl withdraw ID'.
+            'handoffctl withdraw ID'. They keep no FILE and no FOLDER, because these are only streamed.
 
             The files and folders of --stream are opened again for each device that fetches them, and several devices
             can fetch at the same time. Standard input can be fetched once. Links, devices and pipes in a folder are
@@ -110,7 +110,12 @@ package struct PublishCommand: Command {
         if arguments.has("--keep"), arguments.has("--no-keep") {
             throw .conflict("--keep", "--no-keep", command: command)
         }
-        let keep = arguments.has("--keep") ? true : arguments.has("--no-keep") ? false : nil
+        if arguments.has("--keep"), subject.content != nil, recipient == nil {
+            throw .conflict("FILE", "--keep without --to", command: command)
+        }
+        // Without this device, no other one has the content.
+        let isKeptBack = arguments.has("--no-keep") || subject.content != nil
+        let keep = arguments.has("--keep") ? true : isKeptBack ? false : nil
         action = .offer(
             PublishRequest(
                 type: subject.type, title: arguments.value("--title") ?? subject.title, userInfo: userInfo,
@@ -166,6 +171,11 @@ struct PublishRequest {
             description.userInfo = ["text": .string(text)]
         } else if stream != nil {
             description.supportsContinuationStreams = true
+        }
+        if keep == true, recipient != nil, let stream, stream.payloadText == nil {
+            // Without its content, a copy is of no use.
+            description.keptUserInfo = stream.keptUserInfo
+            if description.keptUserInfo == nil { description.keep = false }
         }
         if document != nil { description.supportsContinuationStreams = true }
         description.needsSave = true

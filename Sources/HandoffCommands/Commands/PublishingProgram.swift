@@ -48,8 +48,6 @@ struct PublishingProgram: Equatable {
 
     /// Continues in the program. Ends the command if that is impossible.
     func run(in context: CommandContext) {
-        let error = ReplacedProgram.run(words, variables: ["HANDOFF_SOCKET": context.socketPath])
-        let reason = error == .noSuchFile ? "it is not installed" : "\(error)"
-        context.fail(.system("run \(words[0])", why: reason))
+        context.replace(by: words)
     }
 }

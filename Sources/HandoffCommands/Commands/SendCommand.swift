@@ -16,6 +16,8 @@ package struct SendCommand: Command {
             OptionSpecification("--title", .value("TEXT"), "the title shown on the device, if one item is sent"),
             OptionSpecification(
                 "--files0-from", .value(.fileOrStream), "also send the files in this list of NUL-terminated paths"),
+            OptionSpecification(
+                "--keep", .flag, "let other devices deliver small items while this one is asleep or off"),
             OptionSpecification("--wait", .flag, "store the items for delivery in the background, and exit"),
         ],
         details: """
@@ -41,6 +43,10 @@ package struct SendCommand: Command {
             file or folder is sent with the content that it has when it is accepted. If an item is declined, its file is
             deleted, or its device is removed from the account, the item stays in the list with the reason until it is
             withdrawn.
+
+            With --keep, the other devices keep text, pages and files of up to 256 KiB for DEVICE, for 24 hours, and
+            deliver them while this device is asleep or off. The items are sealed: only DEVICE can read them. Larger
+            items wait until both devices are awake.
 
             The beginning of a text is used as its title. 'Copy' in the notification copies the text and shows it in a
             window. A text of more than 16 KiB is sent as the file Text.txt. Other users of this machine can read
@@ -69,6 +75,7 @@ package struct SendCommand: Command {
     /// The file with additional paths, if any.
     private let list: String?
     private let waits: Bool
+    private let keeps: Bool
 
     package init(validating arguments: ParsedArguments) throws(UsageError) {
         let command = Self.specification.name
@@ -87,6 +94,7 @@ package struct SendCommand: Command {
         if count == 0, list == nil { throw .missingOperand(Self.specification) }
         let inputs = texts.count { $0 == "-" } + (list == "-" ? 1 : 0)
         waits = arguments.has("--wait")
+        keeps = arguments.has("--keep")
         if waits, texts.contains("-") { throw .conflict("--wait", "-", command: command) }
         // Standard input can be sent once.
         if devices.count > 1, texts.contains("-") { throw .conflict("--to", "-", command: command) }
@@ -106,7 +114,7 @@ package struct SendCommand: Command {
             requests.append(
                 PublishRequest(
                     type: type, title: title ?? shown, userInfo: nil, webpageURL: page, team: nil, requiredKeys: [],
-                    stream: stream, recipient: devices[0], endsWhenAccepted: true))
+                    stream: stream, recipient: devices[0], keep: keeps ? true : nil, endsWhenAccepted: true))
         }
         if let text {
             let content = PublishedContent.text(text)

@@ -33,6 +33,7 @@ package struct CommandTable: Sendable {
         SendCommand.self, DeliverCommand.self, WithdrawCommand.self, DocumentCommand.self,
         CopyCommand.self, PasteCommand.self,
         AppsCommand.self, AppEnableCommand.self, AppDisableCommand.self, AppMuteCommand.self, AppUnmuteCommand.self,
+        AppKeepCommand.self, AppNoKeepCommand.self,
         PauseCommand.self, ResumeCommand.self, AdvertiseCommand.self, ReceiveCommand.self,
         DoctorCommand.self, WhyCommand.self, LogCommand.self,
         CompletionCommand.self, HelpCommand.self,

@@ -67,6 +67,14 @@ package final class CommandContext {
         finish(failure.status)
     }
 
+    /// Replaces this program by another one of Handoff, given by its name or path and its
+    /// arguments. Ends the command if that is impossible.
+    func replace(by words: [String]) {
+        let error = ReplacedProgram.run(words, variables: ["HANDOFF_SOCKET": socketPath])
+        let reason = error == .noSuchFile ? "it is not installed" : "\(error)"
+        fail(.system("run \(words[0])", why: reason))
+    }
+
     /// Keeps an object alive until the command ends.
     func keep(_ thing: Any) {
         kept.append(thing)

@@ -83,6 +83,8 @@ struct CommandFailure: Error, Equatable, Sendable {
             advice = ["list the offers with: handoffctl list"]
         case "ContinuationFailed" where refusal.parameters["reason"]?.string == "peerAsleep":
             advice = ["wake it, and try again"]
+        case "ContinuationFailed" where refusal.parameters["reason"]?.string == "newerElsewhere":
+            advice = ["continue that one by its id, or this one with: --older"]
         case "NoSuchNetwork":
             advice = ["list them with: handoffctl network list"]
         case "NoSuchApp":

@@ -169,7 +169,7 @@ final class PublishSession {
     private func handle(_ event: AppEvent) {
         guard let offer else { return }
         switch event {
-        case .save(offer.activity):
+        case .save(offer.activity, _):
             save(offer.session, offer.activity)
         case .saved(offer.activity):
             show("saved", offer.activity)
@@ -184,7 +184,7 @@ final class PublishSession {
             fields["at"] = time.map { .real($0) }
             show("continued", offer.activity, text, fields: fields)
             // Streamed content is accepted once its last byte has arrived.
-            if request.endsWhenAccepted, streams == nil { end() }
+            if request.endsWhenAccepted, streams == nil || time != nil { end() }
         case .declined(offer.activity, let device):
             let fields: JSONObject = [
                 "type": .string(request.type.text), "title": title, "device": .string(device.device.hex),
@@ -254,7 +254,7 @@ final class PublishSession {
         guard !isEnding, let offer else { return finish() }
         isEnding = true
         // The end of the attachment ends the offer, and the copies stay.
-        if request.keep == true { return finish() }
+        if request.keep == true, request.recipient == nil { return finish() }
         if request.waiting != nil {
             // A crash while the daemon replies would send an item twice that was accepted.
             offer.session.calls.invalidate(session: offer.session.id, activity: offer.activity) { _ in }

@@ -172,16 +172,29 @@ final class ReceiveSession {
     }
 
     private func continued(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
-        if self.activity == nil { output?.continued(activity) }
+        if self.activity == nil { output?.continued(KeptItem(activity)?.described(activity) ?? activity) }
         self.activity = activity
         open(activity, continuation)
     }
 
     private func open(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
+        if !activity.streams, let item = KeptItem(activity) { return save(item) }
         guard activity.streams else {
             return fail(.noStreams(device: VisibleText.escape(activity.origin.deviceName)))
         }
         openStream(continuation)
+    }
+
+    /// Saves content that arrived with its activity.
+    private func save(_ item: KeptItem) {
+        header = item.header
+        handler?.receivingBegan()
+        do throws(TransferFailure) {
+            finish(
+                try item.save(to: destination, from: activity?.origin.device ?? .unknown, context.console.writeBytes))
+        } catch {
+            conclude(error)
+        }
     }
 
     private func openStream(_ continuation: ContinuationID) {

@@ -17,15 +17,19 @@ struct WaitingItem: Equatable {
     let content: PublishedContent?
     /// The kind of the content at a single path when it was sent; nil for other content.
     let kind: TransferHeader.Kind?
+    /// True if other devices keep the item for its recipient.
+    let isKept: Bool
 
     private init(
-        device: DeviceID, title: String?, page: String?, content: PublishedContent?, kind: TransferHeader.Kind?
+        device: DeviceID, title: String?, page: String?, content: PublishedContent?, kind: TransferHeader.Kind?,
+        isKept: Bool
     ) {
         self.device = device
         self.title = title
         self.page = page
         self.content = content
         self.kind = kind
+        self.isKept = isKept
     }
 
     /// Describes a request of `send`.
@@ -40,14 +44,16 @@ struct WaitingItem: Equatable {
             throw .transfer(error)
         }
         self.init(
-            device: device, title: request.title, page: request.webpageURL, content: content, kind: kind)
+            device: device, title: request.title, page: request.webpageURL, content: content, kind: kind,
+            isKept: request.keep == true)
     }
 
     /// The request that offers the item.
     var request: PublishRequest {
         PublishRequest(
             type: content?.type ?? .browsingWeb, title: title, userInfo: nil, webpageURL: page, team: nil,
-            requiredKeys: [], stream: content, recipient: device.hex, endsWhenAccepted: true, waiting: self)
+            requiredKeys: [], stream: content, recipient: device.hex, keep: isKept ? true : nil,
+            endsWhenAccepted: true, waiting: self)
     }
 
     // MARK: - The file
@@ -73,7 +79,7 @@ struct WaitingItem: Equatable {
         guard page != nil || content != nil else { return nil }
         self.init(
             device: device, title: object["title"]?.string, page: page, content: content,
-            kind: object["kind"]?.string.flatMap(TransferHeader.Kind.init))
+            kind: object["kind"]?.string.flatMap(TransferHeader.Kind.init), isKept: object["keep"] == true)
     }
 
     /// Reads a file.
@@ -87,6 +93,7 @@ struct WaitingItem: Equatable {
         var object: JSONObject = ["version": 1, "device": .string(device.hex)]
         if let title { object["title"] = .string(title) }
         if let page { object["page"] = .string(page) }
+        if isKept { object["keep"] = true }
         if let kind { object["kind"] = .string(kind.rawValue) }
         switch content {
         case .path(let path): object["paths"] = .array([.string(path)])

@@ -29,10 +29,18 @@ package struct ActivityDescription: ControlRequest {
     /// True if other devices may also keep it once its app has ended; false if they may never keep it.
     /// Nil: they keep it while it is on offer and this device is offline.
     package var keep: Bool?
+    /// The `userInfo` of copies, which cannot open streams; nil for the usual one.
+    package var keptUserInfo: JSONObject?
     /// When the activity expires, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?
     /// The identifier of its content.
     package var targetContentIdentifier: String?
+    /// The activity that it continues, as received with that; nil if it began here.
+    package var lineage: Lineage?
+    /// True if the app edits the content exclusively: other devices show it, and may still continue it.
+    package var exclusive: Bool?
+    /// The effect of a continuation on the activity. Default: none.
+    package var afterwards: Afterwards?
     /// The only device to offer it to: its name, or the start of its id. Nil: all devices.
     package var to: String?
 
@@ -59,8 +67,19 @@ package struct ActivityDescription: ControlRequest {
             webpageURL: webpageURL?.isEmpty == true ? nil : webpageURL, team: team?.isEmpty == true ? nil : team,
             requiredUserInfoKeys: requiredUserInfoKeys ?? [], supportsStreams: supportsContinuationStreams ?? false,
             isEligibleForHandoff: isEligibleForHandoff ?? true, expiration: expirationDate,
-            targetContentIdentifier: targetContentIdentifier?.isEmpty == true ? nil : targetContentIdentifier)
+            targetContentIdentifier: targetContentIdentifier?.isEmpty == true ? nil : targetContentIdentifier,
+            lineage: lineage, isExclusive: exclusive ?? false)
     }
+}
+
+/// The effect of a continuation on another device on the activity here, as its app declares it.
+package enum Afterwards: String, Codable, Sendable, CaseIterable {
+    /// The activity ends.
+    case close
+    /// The activity is no longer the current one.
+    case pause
+    /// None.
+    case stay
 }
 
 /// `ActivityChange`: the changes to an activity. Absent fields stay, and empty strings remove
@@ -88,6 +107,10 @@ package struct ActivityChange: ControlRequest {
     package var expires: Bool?
     /// The identifier of its content.
     package var targetContentIdentifier: String?
+    /// The activity that it continues from now on, after the app has opened another state.
+    package var lineage: Lineage?
+    /// True if the app edits the content exclusively from now on.
+    package var exclusive: Bool?
 
     /// Creates an empty change.
     package init() {}
@@ -102,6 +125,8 @@ package struct ActivityChange: ControlRequest {
         if let requiredUserInfoKeys { changed.requiredUserInfoKeys = requiredUserInfoKeys }
         if let supportsContinuationStreams { changed.supportsStreams = supportsContinuationStreams }
         if let isEligibleForHandoff { changed.isEligibleForHandoff = isEligibleForHandoff }
+        if let lineage { changed.lineage = lineage }
+        if let exclusive { changed.isExclusive = exclusive }
         if expires == false { changed.expiration = nil }
         if let expirationDate { changed.expiration = expirationDate }
         if let targetContentIdentifier {

@@ -63,8 +63,9 @@ package enum AppEvent: ControlMessage {
     case attached(session: String)
     /// The activity exists. Advice is a hint for the developer.
     case published(ActivityID, advice: String?)
-    /// Save now, and answer with `AnswerSave`.
-    case save(ActivityID)
+    /// Save now, and answer with `AnswerSave`. `isForUser`: a device waits for the state; otherwise the
+    /// save is in the background.
+    case save(ActivityID, isForUser: Bool = false)
     /// The saved state has been sent to another device.
     case saved(ActivityID)
     /// An activity of this type is being transferred. `continue` or `didFail` follows.
@@ -92,7 +93,7 @@ package enum AppEvent: ControlMessage {
         switch event {
         case "attached": self = .attached(session: try fields.value("session"))
         case "published": self = .published(try fields.value("activity"), advice: try fields.optional("advice"))
-        case "save": self = .save(try fields.value("activity"))
+        case "save": self = .save(try fields.value("activity"), isForUser: try fields.isSet("forUser"))
         case "saved": self = .saved(try fields.value("activity"))
         case "willContinue":
             self = .willContinue(
@@ -122,7 +123,8 @@ package enum AppEvent: ControlMessage {
         case .attached(let session): Self.written("attached", ["session": .string(session)])
         case .published(let activity, let advice):
             Self.written("published", ["activity": activity.json, "advice": advice?.json])
-        case .save(let activity): Self.written("save", ["activity": activity.json])
+        case .save(let activity, let isForUser):
+            Self.written("save", ["activity": activity.json, "forUser": isForUser ? true : nil])
         case .saved(let activity): Self.written("saved", ["activity": activity.json])
         case .willContinue(let continuation, let type, let origin):
             Self.written(

@@ -17,11 +17,16 @@ package struct ContinueRequest: ControlRequest {
     package var app: String?
     /// True to open its web page in the browser, although an app continues it. Default: false.
     package var web: Bool?
+    /// True to continue it although a newer state is known. Default: false.
+    package var older: Bool?
+    /// True if `activity` is one of this device, whose newer state on another one is continued.
+    /// Default: false.
+    package var back: Bool?
 
     /// Creates a request, by default for the latest activity.
     package init(
         activity: String? = nil, type: String? = nil, from: String? = nil, take: Bool? = nil, timeout: Double? = nil,
-        app: String? = nil, web: Bool? = nil
+        app: String? = nil, web: Bool? = nil, older: Bool? = nil, back: Bool? = nil
     ) {
         self.activity = activity
         self.type = type
@@ -30,12 +35,15 @@ package struct ContinueRequest: ControlRequest {
         self.timeout = timeout
         self.app = app
         self.web = web
+        self.older = older
+        self.back = back
     }
 
     /// Checks that the timeout is positive, and that at most one recipient is given.
     package func check() throws(VarlinkError) {
         if let timeout, !(timeout > 0 && timeout.isFinite) { throw .invalidParameter("timeout") }
         if web == true, take == true || app != nil { throw .invalidParameter("web") }
+        if back == true, type != nil || from != nil { throw .invalidParameter("back") }
         if app != nil, take == true { throw .invalidParameter("app") }
     }
 }
@@ -108,6 +116,10 @@ package struct ContinuedActivity: DirectControlValue {
     /// The state of that device, if this is the copy of an activity that it had on offer; nil if the
     /// device itself has sent it.
     package var kept: ControlKept?
+    /// The lineage of an activity with which the app continues this one; nil from an older daemon.
+    package var lineage: Lineage?
+    /// True if the app there edits the content exclusively; nil from an older daemon.
+    package var exclusive: Bool?
 
     /// Converts a payload from another device for the app that continues it.
     package init(id: ActivityID, content: ActivityContent, origin: Origin, kept: ControlKept? = nil) {
@@ -122,6 +134,8 @@ package struct ContinuedActivity: DirectControlValue {
         streams = content.supportsStreams
         self.origin = origin
         self.kept = kept
+        lineage = (content.lineage ?? Lineage(id: id, step: 0)).next
+        exclusive = content.isExclusive
     }
 
     /// The fields, in the order of the properties. The device is repeated before `origin`, for tools
@@ -134,6 +148,7 @@ package struct ContinuedActivity: DirectControlValue {
             ("targetContentIdentifier", targetContentIdentifier?.json ?? .null), ("streams", .bool(streams)),
             ("device", origin.device.json), ("deviceName", .string(origin.deviceName)),
             ("deviceKind", .string(origin.deviceKind.name)), ("origin", origin.field), ("kept", kept?.field ?? .null),
+            ("lineage", lineage?.field ?? .null), ("exclusive", exclusive.map(JSON.bool) ?? .null),
         ])
     }
 }

@@ -48,13 +48,16 @@ package struct ControlApp: ControlValue {
     package var enabled: Bool
     /// True if notifications are shown for offers that it would open.
     package var notified: Bool
+    /// True if other devices may keep its activities. Nil from an older daemon.
+    package var kept: Bool?
     /// Claims of the app that another app opens, which was here first, because the user has not
     /// chosen. Nil from an older daemon.
     package var yields: [Yield]?
 
     package init(
         id: String, name: String, source: Source, file: String?, types: [String], team: String?, domains: [String],
-        running: Bool, verified: Bool?, enabled: Bool, notified: Bool = true, yields: [Yield]? = []
+        running: Bool, verified: Bool?, enabled: Bool, notified: Bool = true, kept: Bool? = true,
+        yields: [Yield]? = []
     ) {
         self.id = id
         self.name = name
@@ -67,6 +70,7 @@ package struct ControlApp: ControlValue {
         self.verified = verified
         self.enabled = enabled
         self.notified = notified
+        self.kept = kept
         self.yields = yields
     }
 }

@@ -70,6 +70,9 @@ extension ControlMessage {
 /// `Failure`, and the fields of `ContinuationFailed`.
 extension HandoffFailure: ControlValue {}
 
+/// `Lineage`.
+extension Lineage: ControlValue {}
+
 extension JSONObject {
     /// Encodes an event: its name in `event`, then the fields in order.
     static func event(

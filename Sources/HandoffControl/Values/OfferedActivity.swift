@@ -35,12 +35,14 @@ package struct OfferedActivity: DirectControlValue {
     /// The state of its device, if that cannot be reached and this one has a copy of the activity; nil
     /// while the device offers it.
     package var kept: ControlKept?
+    /// True if its app edits the content exclusively; nil from an older daemon.
+    package var exclusive: Bool?
 
     package init(
         id: ActivityID, type: ActivityType, title: String?, team: String?, device: DeviceID, deviceName: String,
         deviceKind: DeviceKind, streams: Bool, webpageURL: String? = nil, hasWebpageURL: Bool, age: Double,
         sent: Bool = false, opens: ControlOpens, missing: [ControlMissing]? = [],
-        kept: ControlKept? = nil
+        kept: ControlKept? = nil, exclusive: Bool? = false
     ) {
         self.id = id
         self.type = type
@@ -57,6 +59,7 @@ package struct OfferedActivity: DirectControlValue {
         self.opens = opens
         self.missing = missing
         self.kept = kept
+        self.exclusive = exclusive
     }
 
     /// The fields, in the order of the properties.
@@ -68,6 +71,7 @@ package struct OfferedActivity: DirectControlValue {
             ("webpageURL", webpageURL.map(JSON.string) ?? .null), ("hasWebpageURL", .bool(hasWebpageURL)),
             ("age", .real(age)), ("sent", .bool(sent)), ("opens", .object(opens.json)),
             ("missing", missing.map { .array($0.map(\.field)) } ?? .null), ("kept", kept?.field ?? .null),
+            ("exclusive", exclusive.map(JSON.bool) ?? .null),
         ])
     }
 }

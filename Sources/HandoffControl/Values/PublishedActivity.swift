@@ -18,10 +18,12 @@ package struct PublishedActivity: ControlValue {
     package var reason: String?
     /// Seconds since it became current, or nil while it is not.
     package var age: Double?
+    /// The last continuation of it on another device; nil for none.
+    package var continued: Continuation?
 
     package init(
         id: ActivityID, type: ActivityType, title: String?, app: String?, to: DeviceID? = nil, offered: Bool,
-        reason: String?, age: Double?
+        reason: String?, age: Double?, continued: Continuation? = nil
     ) {
         self.id = id
         self.type = type
@@ -31,5 +33,22 @@ package struct PublishedActivity: ControlValue {
         self.offered = offered
         self.reason = reason
         self.age = age
+        self.continued = continued
+    }
+
+    /// `Continuation`: the continuation of an activity on another device.
+    package struct Continuation: ControlValue {
+        /// The device that continued it.
+        package var device: DeviceID
+        /// Its name.
+        package var deviceName: String
+        /// The time in seconds since 1970.
+        package var at: Double
+
+        package init(device: DeviceID, deviceName: String, at: Double) {
+            self.device = device
+            self.deviceName = deviceName
+            self.at = at
+        }
     }
 }

@@ -1,3 +1,5 @@
+package import HandoffControl
+package import HandoffJSON
 package import HandoffModel
 package import HandoffProtocol
 import LoopIO
@@ -39,8 +41,8 @@ import LoopIO
 package struct ActivityStore: Sendable {
     /// An action that must follow a change.
     package enum Effect: Equatable, Sendable {
-        /// A save request must be sent to the owner.
-        case requestSave(ActivityID)
+        /// A save request must be sent to the owner. `isForUser`: another device waits for the state.
+        case requestSave(ActivityID, isForUser: Bool = false)
         /// The local offers have changed.
         case offersChanged
         /// The activity ended without a request of its owner.
@@ -130,19 +132,21 @@ package struct ActivityStore: Sendable {
     @discardableResult package mutating func publish(
         _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup,
         origin: PayloadOrigin = PayloadOrigin(), needsSave: Bool, answersSaves: Bool, savesOnContinue: Bool = false,
-        keeping: KeepRule = .whileOffered, recipient: DeviceID? = nil, bytes: Int = 0
+        keeping: KeepRule = .whileOffered, afterwards: Afterwards = .stay, keptUserInfo: JSONObject? = nil,
+        recipient: DeviceID? = nil, bytes: Int = 0, keptBytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)
         let ofApp = entries.values.count { $0.group == group && $0.id != leaving?.id }
         guard ofApp < Self.maxPerApp else { throw .tooManyOfApp }
         guard others < Self.maximum else { throw .tooManyOfAll }
-        try checkRoom(for: bytes - (leaving?.bytes ?? 0), of: group)
+        try checkRoom(for: bytes + keptBytes - (leaving.map { $0.bytes + $0.keptBytes } ?? 0), of: group)
         if let leaving { remove(leaving.id) }
         uses += 1
         entries[id] = LocalActivity(
             id: id, session: session, group: group, origin: origin, recipient: recipient, bytes: bytes,
-            answersSaves: answersSaves, savesOnContinue: savesOnContinue, keeping: keeping, content: content,
+            answersSaves: answersSaves, savesOnContinue: savesOnContinue, keeping: keeping, afterwards: afterwards,
+            keptUserInfo: keptUserInfo, keptBytes: keptBytes, content: content,
             needsSave: needsSave && answersSaves, lastUse: uses)
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }
@@ -246,12 +250,14 @@ package struct ActivityStore: Sendable {
     /// `needsSave` is cleared before the request, as in Apple's class, so that changes during the
     /// save are not lost.
     /// - Returns: the request to make; empty if none is needed or one is pending.
-    package mutating func requestSave(of id: ActivityID, now: MonotonicInstant) -> [Effect] {
+    package mutating func requestSave(
+        of id: ActivityID, now: MonotonicInstant, isForUser: Bool = false
+    ) -> [Effect] {
         guard var entry = entries[id], entry.needsSave, entry.saveRequested == nil else { return [] }
         entry.needsSave = false
         entry.saveRequested = now
         entries[id] = entry
-        return [.requestSave(id)]
+        return [.requestSave(id, isForUser: isForUser)]
     }
 
     /// Ends a pending save request without an answer. The last saved state remains in force, and
@@ -327,8 +333,8 @@ package struct ActivityStore: Sendable {
     private func checkRoom(for bytes: Int, of group: ClientGroup) throws(Refusal) {
         var (all, apps) = (bytes, bytes)
         for entry in entries.values {
-            all += entry.bytes
-            if entry.group == group { apps += entry.bytes }
+            all += entry.bytes + entry.keptBytes
+            if entry.group == group { apps += entry.bytes + entry.keptBytes }
         }
         guard apps <= Self.maxBytesPerApp else { throw .tooMuchOfApp }
         guard all <= Self.maxBytes else { throw .tooMuchOfAll }

@@ -1,3 +1,5 @@
+import HandoffControl
+import HandoffJSON
 package import HandoffModel
 import HandoffProtocol
 import LoopIO
@@ -40,6 +42,12 @@ package struct LocalActivity: Sendable {
     let savesOnContinue: Bool
     /// Whether other devices may keep the activity while this one is offline.
     var keeping: KeepRule
+    /// The effect of a continuation on the activity.
+    let afterwards: Afterwards
+    /// The `userInfo` of copies, which have no streams; nil for that of the content.
+    let keptUserInfo: JSONObject?
+    /// The size of the encoded payload of copies with that, in bytes.
+    let keptBytes: Int
     /// The number of changes of the content so far.
     var changes: UInt64 = 0
     /// The content of the owner's last update, without local paths.
@@ -73,7 +81,8 @@ package struct LocalActivity: Sendable {
         let summary = ActivitySummary(
             id: offer.id, type: content.type, title: content.title, team: content.team,
             supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil,
-            age: UInt32(clamping: offer.since.duration(to: now).components.seconds), isSent: recipient != nil)
+            age: UInt32(clamping: offer.since.duration(to: now).components.seconds), isSent: recipient != nil,
+            lineage: content.lineage, isExclusive: content.isExclusive)
         return LocalOffer(summary, recipient: recipient)
     }
 }

@@ -118,7 +118,8 @@ final class AppService {
             let age = activity.offer.map { Double($0.since.duration(to: now).components.seconds) }
             return PublishedActivity(
                 id: activity.offer?.id ?? activity.id, type: activity.content.type, title: activity.content.title,
-                app: app.isEmpty ? nil : app, to: activity.recipient, offered: reason == nil, reason: reason, age: age)
+                app: app.isEmpty ? nil : app, to: activity.recipient, offered: reason == nil, reason: reason, age: age,
+                continued: core?.handover.lastContinuation(of: activity.id))
         }
     }
 
@@ -161,8 +162,10 @@ final class AppService {
     /// Requests a save from the owner of an activity if it has unsaved changes. Calls `completion`
     /// when the owner has answered, the request has timed out, or the activity has been resigned or
     /// has ended; immediately if no request is pending.
-    func save(_ id: ActivityID, completion: @escaping () -> Void) {
-        apply(store.requestSave(of: id, now: loop.now))
+    ///
+    /// - Parameter isForUser: whether another device waits for the state.
+    func save(_ id: ActivityID, isForUser: Bool, completion: @escaping () -> Void) {
+        apply(store.requestSave(of: id, now: loop.now, isForUser: isForUser))
         guard store.activity(id)?.saveRequested != nil else { return completion() }
         saves.begin(id, completion: completion)
     }
@@ -171,7 +174,7 @@ final class AppService {
     /// must not be read while none continues it.
     func saveForKeeping(_ id: ActivityID, completion: @escaping () -> Void) {
         guard store.activity(id)?.savesOnContinue == false else { return completion() }
-        save(id, completion: completion)
+        save(id, isForUser: false, completion: completion)
     }
 
     /// Notifies the owner of an offer that a device continued it.
@@ -181,6 +184,22 @@ final class AppService {
     func wasContinued(_ offer: ActivityID, by origin: Origin, at time: UInt64? = nil) {
         guard let activity = store.offered(offer) else { return }
         registry.session(activity.session)?.send(.continued(activity.id, by: origin, at: time.map { Double($0) }))
+        end(activity, afterwards: activity.afterwards)
+    }
+
+    /// Ends an activity that was continued, or its offer, as its app has declared.
+    private func end(_ activity: LocalActivity, afterwards: Afterwards) {
+        let effects: [ActivityStore.Effect]?
+        switch afterwards {
+        case .stay: return
+        // Without a notification: the app has declared it. The other device opens streams later.
+        case .close where !activity.content.supportsStreams:
+            effects = try? store.invalidate(activity.id, session: activity.session)
+        case .close, .pause: effects = try? store.resign(activity.id, session: activity.session)
+        }
+        core?.keeping.withdraw(activity.id)
+        apply(effects ?? [])
+        saves.end(activity.id)
     }
 
     /// Notifies the owner of an activity that was sent to a device that the user of that device
@@ -309,14 +328,26 @@ final class AppService {
         let content = try description.content(sessionTeam: session.team).withoutLocalPaths
         let recipient = try description.to.map { try self.recipient($0, in: session) }
         let bytes = try content.validate(origin: session.origin, maxPayload: Limits.payloadMaximum)
+        let keptBytes = try Self.check(description.keptUserInfo, content, session.origin)
         let id = Self.newActivityID()
         apply(
             try store.publish(
                 content, id: id, session: session.id, group: session.group, origin: session.origin,
                 needsSave: needsSave, answersSaves: session.answersSaves,
                 savesOnContinue: description.savesOnContinue ?? false, keeping: KeepRule(description.keep),
-                recipient: recipient, bytes: bytes))
+                afterwards: description.afterwards ?? .stay, keptUserInfo: description.keptUserInfo,
+                recipient: recipient, bytes: bytes, keptBytes: keptBytes))
         return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
+    }
+
+    /// Checks the state of copies. Returns its size in bytes; 0 if there is none.
+    private static func check(
+        _ keptUserInfo: JSONObject?, _ content: ActivityContent, _ origin: PayloadOrigin
+    ) throws(ActivityError) -> Int {
+        guard let keptUserInfo else { return 0 }
+        var kept = content
+        kept.userInfo = keptUserInfo
+        return try kept.validate(origin: origin, maxPayload: Limits.payloadMaximum)
     }
 
     /// The device that an activity is sent to. Never nil, because nil would offer it to all.
@@ -361,6 +392,8 @@ final class AppService {
         let effects = try store.becomeCurrent(id, session: session.id, offer: offer, now: loop.now)
         call.reply([:])
         apply(effects)
+        // An item that was sent waits for its recipient on the other devices, too.
+        if let activity = store.activity(id), activity.recipient != nil { core?.keeping.keepNow([activity]) }
     }
 
     private func resign(_ call: ControlCall) throws {
@@ -429,9 +462,9 @@ final class AppService {
     private func apply(_ effects: [ActivityStore.Effect]) {
         for effect in effects {
             switch effect {
-            case .requestSave(let id):
+            case .requestSave(let id, let isForUser):
                 guard let activity = store.activity(id) else { continue }
-                registry.session(activity.session)?.send(.save(id))
+                registry.session(activity.session)?.send(.save(id, isForUser: isForUser))
                 saves.begin(id)
             case .offersChanged:
                 core?.ownOffersChanged()

@@ -89,7 +89,8 @@ package struct Policy: Sendable, Equatable {
     }
 
     package static func == (left: Policy, right: Policy) -> Bool {
-        left.directions == right.directions && left.forbidsKeeping == right.forbidsKeeping && left.apps == right.apps && left.devices == right.devices
+        left.directions == right.directions && left.forbidsKeeping == right.forbidsKeeping && left.apps == right.apps
+            && left.devices == right.devices
             && left.types.elementsEqual(right.types) { $0.pattern == $1.pattern && $0.place == $1.place }
     }
 }

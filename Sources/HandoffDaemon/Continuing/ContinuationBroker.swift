@@ -22,6 +22,8 @@ final class ContinuationBroker {
         let token: ActivationToken?
         /// True if the user chose this app, so that no other may receive the activity.
         var isChosen = false
+        /// True to continue it although a newer state is known.
+        var mayBeOlder = false
         /// The copy to continue; nil if the device sends the activity itself.
         var kept: KeepingService.KeptOffer?
 
@@ -89,6 +91,7 @@ final class ContinuationBroker {
     private let notifications: NotificationService
     private let history: History
     private let keeping: KeepingService
+    private let lineages: Lineages
     private var running: [ContinuationID: Running] = [:]
     /// The id of the next continuation, generated in advance to shorten the start. Nil while a
     /// continuation starts, so that no id is used twice.
@@ -96,7 +99,8 @@ final class ContinuationBroker {
 
     init(
         loop: EventLoop, log: Logger, peers: Peers, apps: AppService, installed: DesktopApps,
-        streams: StreamService, notifications: NotificationService, history: History, keeping: KeepingService
+        streams: StreamService, notifications: NotificationService, history: History, keeping: KeepingService,
+        lineages: Lineages
     ) {
         self.loop = loop
         self.log = log
@@ -107,6 +111,7 @@ final class ContinuationBroker {
         self.notifications = notifications
         self.history = history
         self.keeping = keeping
+        self.lineages = lineages
     }
 
     /// Starts a continuation. The caller receives its outcome.
@@ -289,6 +294,11 @@ final class ContinuationBroker {
                     $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
                 }
             }
+            let lineage = payload.content.lineage ?? request.activity.ownLineage
+            if !request.mayBeOlder, let newer = lineages.newer(than: lineage, of: request.activity.id) {
+                let name = peers.origin(of: newer.device).deviceName
+                return step(id) { $0.fetchFailed(.newerElsewhere(on: name, id: newer.activity.short)) }
+            }
             // The origin may not support versions, or the app has changed its declaration.
             if let failure = running[id].flatMap({ mismatch(payload, $0) }) {
                 return step(id) { $0.fetchFailed(failure) }
@@ -307,7 +317,7 @@ final class ContinuationBroker {
     }
 
     private func receive(_ kept: KeepingService.KeptOffer, for id: ContinuationID, _ request: Request) {
-        received(Payload.decode(kept.kept.payload, from: request.origin.deviceName), for: id, request)
+        received(Payload.decode(kept.payload, from: request.origin.deviceName), for: id, request)
     }
 
     /// The versions of the app at the origin from which the recipient continues the activity; nil

@@ -41,6 +41,8 @@ final class HandoverService {
         /// user changes to another activity.
         let activity: ActivityID
         var devices: Set<DeviceID> = []
+        /// The device that continued it last, and when, in seconds since 1970.
+        var last: (device: DeviceID, time: Double)?
     }
 
     /// The maximum number of offers with records. Above it, records of withdrawn offers are
@@ -56,6 +58,7 @@ final class HandoverService {
     private let apps: AppService
     private let streams: StreamService
     private let history: History
+    private let wallClock: any WallClock
     private var waiting: [Receiver: (number: Int, respond: Response)] = [:]
     /// The number of the last request.
     private var lastRequest = 0
@@ -64,7 +67,7 @@ final class HandoverService {
 
     init(
         log: Logger, accountStore: AccountStore, peers: Peers, switches: SwitchController,
-        apps: AppService, streams: StreamService, history: History
+        apps: AppService, streams: StreamService, history: History, wallClock: any WallClock
     ) {
         self.log = log
         self.accountStore = accountStore
@@ -73,6 +76,7 @@ final class HandoverService {
         self.apps = apps
         self.streams = streams
         self.history = history
+        self.wallClock = wallClock
     }
 
     /// Answers a request of a member.
@@ -96,6 +100,7 @@ final class HandoverService {
         case PeerMethod.wasContinued:
             guard hasReceived(offer, device) else { return }
             log.notice("Was continued", ["by": device.short])
+            handovers[offer]?.last = (device, wallClock.secondsSince1970)
             note(.continuation, activity(receivedAs: offer, by: device), "continued", device)
             apps.wasContinued(offer, by: peers.origin(of: device))
         case PeerMethod.wasDeclined:
@@ -112,11 +117,29 @@ final class HandoverService {
     ///
     /// - Parameter time: in seconds since 1970 by the clock of that device.
     func wasContinued(_ offer: ActivityID, by device: DeviceID, at time: UInt64) {
-        guard let activity = apps.store.offered(offer) else { return }
+        guard let activity = apps.store.offered(offer), activity.recipient == nil || activity.recipient == device
+        else { return }
         // It has the payload, and may request streams.
         handovers[offer, default: Handover(activity: activity.id)].devices.insert(device)
+        handovers[offer]?.last = (device, Double(time))
         note(.continuation, activity, "continued", device)
         apps.wasContinued(offer, by: peers.origin(of: device), at: time)
+    }
+
+    /// Returns the last continuation of a local activity on another device; nil for none.
+    ///
+    /// - Parameter handle: the owner's handle.
+    func lastContinuation(of handle: ActivityID) -> PublishedActivity.Continuation? {
+        let last = handovers.values.filter { $0.activity == handle }.compactMap(\.last).max { $0.time < $1.time }
+        return last.map {
+            PublishedActivity.Continuation(
+                device: $0.device, deviceName: accountStore.snapshot.label(of: $0.device), at: $0.time)
+        }
+    }
+
+    /// Returns the ids under which other devices have received a local activity.
+    func offers(of handle: ActivityID) -> Set<ActivityID> {
+        Set(handovers.filter { $0.value.activity == handle }.map(\.key))
     }
 
     /// Removes the records of activities that have ended. Called when the local offers change.
@@ -149,7 +172,7 @@ final class HandoverService {
             .failure(.rejected(device: name, cause: "the activity was requested again")))
         lastRequest += 1
         waiting[receiver] = (lastRequest, respond)
-        apps.save(activity.id) { [self, number = lastRequest] in
+        apps.save(activity.id, isForUser: true) { [self, number = lastRequest] in
             guard waiting[receiver]?.number == number else { return }
             waiting[receiver] = nil
             respond(payload(of: offer, for: device, versions))

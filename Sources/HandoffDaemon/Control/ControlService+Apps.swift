@@ -6,7 +6,7 @@ import LoopIO
 
 /// The apps of this device in the control interface.
 extension ControlService {
-    /// Returns the apps that are installed, attached, disabled or muted.
+    /// Returns the apps that are installed, attached, or have a setting.
     func listApps() -> [ControlApp] {
         let registry = installed.registry
         let stored = core.appSwitches
@@ -24,7 +24,7 @@ extension ControlService {
                 types: handler.types.map(\.text).sorted(), team: handler.team,
                 domains: handler.domains.map(\.description), running: !sessions.isEmpty,
                 verified: sessions.last?.isVerified, enabled: registry.isEnabled(handler.id.text),
-                notified: !stored.muted.contains(handler.id),
+                notified: !stored.muted.contains(handler.id), kept: core.isKept(handler.id.text),
                 yields: (yields[handler.id] ?? []).map { ControlApp.Yield(claim: $0.claim, to: $0.to.id.text) })
         }
         var known = Set(list.map { Array($0.id.utf8) })
@@ -34,22 +34,22 @@ extension ControlService {
                     id: session.app, name: session.app, source: .attached, file: nil,
                     types: session.types.map(\.text).sorted(), team: session.team, domains: [], running: true,
                     verified: session.isVerified, enabled: registry.isEnabled(session.app),
-                    notified: !isMuted(session.app)))
+                    notified: !isMuted(session.app), kept: core.isKept(session.app)))
         }
-        for id in stored.disabled.union(stored.muted)
+        for id in stored.disabled.union(stored.muted).union(stored.unkept)
         where known.insert(Array(id.text.utf8)).inserted {
             list.append(
                 ControlApp(
                     id: id.text, name: id.text, source: .none, file: nil, types: [], team: nil, domains: [],
                     running: false, verified: nil, enabled: !stored.disabled.contains(id),
-                    notified: !stored.muted.contains(id)))
+                    notified: !stored.muted.contains(id), kept: core.isKept(id.text)))
         }
         return list.sorted { $0.id.utf8.lexicographicallyPrecedes($1.id.utf8) }
     }
 
     private func isMuted(_ app: String) -> Bool { AppID(app).map(core.appSwitches.muted.contains) ?? false }
 
-    /// Enables or disables an app, or its notifications, permanently.
+    /// Changes a permanent setting of an app.
     ///
     /// - Parameters:
     /// - text: its id, or a unique beginning of it.

@@ -69,7 +69,8 @@ extension ControlService {
                 id: activity.id, type: activity.type, title: activity.title, team: activity.team, device: device,
                 deviceName: origin.deviceName, deviceKind: origin.deviceKind, streams: activity.supportsStreams,
                 hasWebpageURL: activity.hasWebpageURL, age: Double(offer.age(at: now)), sent: activity.isSent,
-                opens: opener.opens, missing: opener.missing, kept: kept)
+                opens: opener.opens, missing: opener.missing, kept: kept,
+                exclusive: activity.isExclusive)
         }.map(offerTable.settled)
     }
 

@@ -94,6 +94,7 @@ final class ControlService {
                 call.reply(["apps": .array(listApps().map { .object($0.json) })])
             case .setAppEnabled: try setAppEnabled(call)
             case .setAppNotified: try setAppNotified(call)
+            case .setAppKept: try setAppKept(call)
             }
         } catch {
             call.fail(error)
@@ -168,6 +169,14 @@ final class ControlService {
         let fields = Fields(call.parameters)
         let isOn: Bool = try fields.value("notified")
         setApp(try fields.text("app"), { if isOn { $0.muted.remove($1) } else { $0.muted.insert($1) } }) {
+            Self.answer(call, $0)
+        }
+    }
+
+    private func setAppKept(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        let isOn: Bool = try fields.value("kept")
+        setApp(try fields.text("app"), { if isOn { $0.unkept.remove($1) } else { $0.unkept.insert($1) } }) {
             Self.answer(call, $0)
         }
     }
@@ -248,6 +257,7 @@ final class ControlService {
     /// - caller: receives the outcome unless this throws.
     /// - Throws: if no offer matches, or nothing opens it.
     func begin(_ request: ContinueRequest, token: ActivationToken? = nil, for caller: any ContinuationCaller) throws {
+        if request.back == true { return try beginBack(request, token: token, for: caller) }
         let prefix = request.activity
         let take = request.take ?? false
         guard accountStore.state != nil else {
@@ -296,8 +306,33 @@ final class ControlService {
                 ContinuationBroker.Request(
                     offer: offer, origin: peers.origin(of: offer.device),
                     recipient: recipient, timeout: request.timeout.flatMap(Self.duration), token: token,
-                    isChosen: request.app != nil, kept: kept.first { $0.offer == offer }), for: caller)
+                    isChosen: request.app != nil, mayBeOlder: request.older == true,
+                    kept: kept.first { $0.offer == offer }), for: caller)
         }
+    }
+
+    /// Starts the continuation of the newest state that another device has made of a local activity.
+    private func beginBack(
+        _ request: ContinueRequest, token: ActivationToken?, for caller: any ContinuationCaller
+    ) throws {
+        let own = apps.publications().filter { request.activity != nil || $0.continued != nil }
+        let chosen: PublishedActivity
+        switch OfferSelection.choose(own, prefix: request.activity, id: \.id) {
+        case .nothing: throw CallError.noSuchActivity(publishedHere: request.activity ?? "")
+        case .ambiguous(let candidates): throw CallError.ambiguous(request.activity ?? "", candidates)
+        case .one(let activity): chosen = activity
+        }
+        guard let activity = apps.store.offered(chosen.id) ?? apps.store.activity(chosen.id) else {
+            throw CallError.noSuchActivity(publishedHere: chosen.id.hex)
+        }
+        let newest = core.lineages.newest(
+            following: activity, receivedAs: core.handover.offers(of: activity.id), own: accountStore.deviceID)
+        guard let newest else { throw HandoffFailure.nothingNewer() }
+        var request = request
+        request.back = nil
+        request.activity = newest.activity.hex
+        request.from = newest.device.hex
+        try begin(request, token: token, for: caller)
     }
 
     /// The devices that offer nothing because they are asleep, after a colon; empty for none, or

@@ -40,7 +40,7 @@ actor Daemon {
     /// Stays bound from one core to the next.
     private var port: BoundPort?
     private var making: Making?
-    private var core: DaemonCore?
+    private(set) var core: DaemonCore?
     /// The link to the user's desktop. Successive cores use it.
     private var desktop: DesktopLink?
     /// The number of the core, counted from the start.

@@ -23,11 +23,12 @@ extension DaemonCore {
     func switchesChanged() {
         disableApps()
         peers.advertisingChanged()
+        keeping.review()
         control.offersChanged()
     }
 
-    /// Applies the sets of disabled and muted apps once they are stored. A disabled app offers and
-    /// continues nothing. A muted app has no notifications.
+    /// Applies the settings of apps once they are stored. A disabled app offers and continues
+    /// nothing. A muted app has no notifications. Other devices keep no activity of an unkept app.
     func store(_ switches: AppSwitches, completion: @escaping (Result<Void, any Error>) -> Void) {
         worker.run({ [folder = stored.folder] in try folder.store(apps: switches) }, on: loop) { [weak self] result in
             guard let self else { return }
@@ -35,6 +36,7 @@ extension DaemonCore {
                 appSwitches = switches
                 disableApps()
                 peers.offersChanged()
+                keeping.review()
                 control.offersChanged()
             }
             completion(result)

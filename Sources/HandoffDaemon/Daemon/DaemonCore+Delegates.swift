@@ -66,6 +66,9 @@ extension DaemonCore {
     /// Returns whether the app with this id may publish and continue.
     func isEnabled(_ app: String) -> Bool { installed.registry.isEnabled(app) }
 
+    /// Returns whether other devices may keep the activities of the app with this id.
+    func isKept(_ app: String) -> Bool { AppID(app).map { !appSwitches.unkept.contains($0) } ?? true }
+
     /// The reason why the activities of the app with this id are not offered; nil while it may
     /// publish.
     func restriction(of app: String) -> String? {

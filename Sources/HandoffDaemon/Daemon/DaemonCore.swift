@@ -42,7 +42,7 @@ final class DaemonCore {
     let peers: Peers
     /// The stored addresses that were added by command.
     var peersFile: PeersFile
-    /// The stored sets of disabled and muted apps.
+    /// The stored settings of apps.
     var appSwitches: AppSwitches
     /// The calls that wait until the other members confirm a removal.
     let removals = RemovalReports()
@@ -148,7 +148,7 @@ final class DaemonCore {
 
     private(set) lazy var handover: HandoverService = HandoverService(
         log: log, accountStore: accountStore, peers: peers, switches: switches, apps: apps,
-        streams: streams, history: history)
+        streams: streams, history: history, wallClock: wallClock)
 
     private(set) lazy var apps: AppService = AppService(
         loop: loop, log: log.named("apps"), times: AppService.ActivityTimes(configuration),
@@ -156,11 +156,15 @@ final class DaemonCore {
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
         loop: loop, log: log.named("continue"), peers: peers, apps: apps, installed: installed, streams: streams,
-        notifications: notifications, history: history, keeping: keeping)
+        notifications: notifications, history: history, keeping: keeping, lineages: lineages)
+
+    /// The states of activities on all devices.
+    private(set) lazy var lineages: Lineages = Lineages(peers: peers, apps: apps)
 
     /// The activities that other devices keep for this one, and this one for them.
     private(set) lazy var keeping: KeepingService = KeepingService(
-        loop: loop, log: log.named("kept"), key: stored.identity, accountStore: accountStore, peers: peers, apps: apps,
+        loop: loop, worker: worker, log: log.named("kept"), stored: stored, accountStore: accountStore, peers: peers,
+        apps: apps,
         switches: switches, history: history, wallClock: wallClock, core: self)
 
     /// The installed apps, and their start.

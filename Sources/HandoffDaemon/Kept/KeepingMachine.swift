@@ -12,7 +12,7 @@ package import HandoffModel
 /// ```
 ///
 /// An activity whose app declared it (`keep`) stays copied after it is no longer on offer, until the
-/// app or the user withdraws it.
+/// app or the user withdraws it. One whose present state cannot be copied has no copy.
 package struct KeepingMachine: Sendable {
     /// The time from a change of an activity to its copy.
     package static let interval = Duration.seconds(30)
@@ -25,28 +25,35 @@ package struct KeepingMachine: Sendable {
         package let offer: ActivityID
         /// The owner's handle.
         package let handle: ActivityID
+        /// The id of its app; empty for none.
+        package let app: String
+        package let type: ActivityType
         /// The number of changes of its content so far.
         package let changes: UInt64
         /// True if the copy stays valid once the activity is no longer on offer.
         package let staysAfterEnd: Bool
 
-        package init(offer: ActivityID, handle: ActivityID, changes: UInt64, staysAfterEnd: Bool) {
+        package init(
+            offer: ActivityID, handle: ActivityID, app: String, type: ActivityType, changes: UInt64, staysAfterEnd: Bool
+        ) {
             self.offer = offer
             self.handle = handle
+            self.app = app
+            self.type = type
             self.changes = changes
             self.staysAfterEnd = staysAfterEnd
         }
     }
 
     private struct Entry {
-        let handle: ActivityID
-        /// The number of changes that the copy contains; nil if there is no copy.
-        var copied: UInt64?
-        /// The number of changes as of now.
-        var changes: UInt64
+        /// The activity as it last was on offer.
+        var candidate: Candidate
+        /// The number of changes when it was last copied or skipped; nil if it never was.
+        var handled: UInt64?
+        /// The size of the copy in bytes; nil if there is none.
+        var bytes: Int?
         /// The time at which the copy is due; nil if it is up to date.
         var due: MonotonicInstant?
-        var staysAfterEnd: Bool
         var isOffered = true
         /// The order of the last offers, greatest last.
         var order: UInt64
@@ -59,18 +66,22 @@ package struct KeepingMachine: Sendable {
 
     /// The copied activities that other devices may continue, most recent first.
     package var activities: [ActivityID] {
-        entries.filter { $0.value.copied != nil }.sorted { $0.value.order > $1.value.order }.map(\.key)
+        entries.filter { $0.value.bytes != nil }.sorted { $0.value.order > $1.value.order }.map(\.key)
     }
 
     /// Applies the present candidates.
     ///
-    /// - Parameter candidates: most recent first.
+    /// - Parameters:
+    ///   - candidates: most recent first.
+    ///   - mayStay: returns whether the copy of an activity that is no longer on offer may stay.
     /// - Returns: true if a copied activity has ended, or is no longer on offer.
-    package mutating func review(_ candidates: [Candidate], now: MonotonicInstant) -> Bool {
-        let before = entries.filter { $0.value.copied != nil }.mapValues(\.isOffered)
+    package mutating func review(
+        _ candidates: [Candidate], now: MonotonicInstant, mayStay: (Candidate) -> Bool = { _ in true }
+    ) -> Bool {
+        let before = entries.filter { $0.value.bytes != nil }.mapValues(\.isOffered)
         let present = Set(candidates.map(\.offer))
         for (offer, entry) in entries where !present.contains(offer) {
-            if entry.staysAfterEnd, entry.copied != nil {
+            if entry.candidate.staysAfterEnd, entry.bytes != nil, mayStay(entry.candidate) {
                 entries[offer]?.isOffered = false
                 entries[offer]?.due = nil
             } else {
@@ -79,20 +90,15 @@ package struct KeepingMachine: Sendable {
         }
         for candidate in candidates.prefix(Self.maxActivities).reversed() {
             lastOrder += 1
-            var entry =
-                entries[candidate.offer]
-                ?? Entry(
-                    handle: candidate.handle, changes: candidate.changes, staysAfterEnd: candidate.staysAfterEnd,
-                    order: lastOrder)
-            entry.changes = candidate.changes
-            entry.staysAfterEnd = candidate.staysAfterEnd
+            var entry = entries[candidate.offer] ?? Entry(candidate: candidate, order: lastOrder)
+            entry.candidate = candidate
             entry.isOffered = true
             entry.order = lastOrder
-            if entry.copied != candidate.changes { entry.due = entry.due ?? now + Self.interval }
+            if entry.handled != candidate.changes { entry.due = entry.due ?? now + Self.interval }
             entries[candidate.offer] = entry
         }
-        limit()
-        return before != entries.filter { $0.value.copied != nil }.mapValues(\.isOffered)
+        for (offer, _) in byPrecedence.dropFirst(Self.maxActivities) { entries[offer] = nil }
+        return before != entries.filter { $0.value.bytes != nil }.mapValues(\.isOffered)
     }
 
     /// The time at which the first copy is due.
@@ -106,31 +112,38 @@ package struct KeepingMachine: Sendable {
     /// All offers with changes that their copies do not contain.
     package var pending: [ActivityID] { entries.filter { $0.value.due != nil }.map(\.key).sorted() }
 
-    /// Notes that an activity was copied with a number of changes.
-    package mutating func copied(_ offer: ActivityID, changes: UInt64) {
-        entries[offer]?.copied = changes
-        if entries[offer]?.changes == changes { entries[offer]?.due = nil }
-    }
-
-    /// Notes that an activity cannot be copied in its present state.
-    package mutating func skipped(_ offer: ActivityID) {
-        entries[offer]?.due = nil
+    /// Notes that the present state of an activity was copied, or cannot be copied.
+    ///
+    /// - Parameters:
+    ///   - bytes: the size of the copy; nil if there is none.
+    ///   - limit: the maximum size of all copies. The oldest ones that do not fit are dropped.
+    package mutating func handled(_ offer: ActivityID, bytes: Int?, limit: Int) {
+        guard var entry = entries[offer] else { return }
+        entry.due = nil
+        entry.handled = entry.candidate.changes
+        entry.bytes = bytes
+        entries[offer] = entry
+        var sum = 0
+        for (offer, entry) in byPrecedence {
+            guard let bytes = entry.bytes else { continue }
+            if sum + bytes > limit { entries[offer]?.bytes = nil } else { sum += bytes }
+        }
     }
 
     /// Withdraws all copies of an activity.
     ///
     /// - Returns: true if there was one.
     package mutating func withdraw(_ handle: ActivityID) -> Bool {
-        let mine = entries.filter { $0.value.handle == handle }
+        let mine = entries.filter { $0.value.candidate.handle == handle }
         for offer in mine.keys { entries[offer] = nil }
-        return mine.values.contains { $0.copied != nil }
+        return mine.values.contains { $0.bytes != nil }
     }
 
     /// Withdraws the copy of an offer.
     ///
     /// - Returns: true if there was one.
     package mutating func withdrawOffer(_ offer: ActivityID) -> Bool {
-        entries.removeValue(forKey: offer)?.copied != nil
+        entries.removeValue(forKey: offer)?.bytes != nil
     }
 
     /// Withdraws all copies.
@@ -138,11 +151,10 @@ package struct KeepingMachine: Sendable {
         entries = [:]
     }
 
-    /// Drops the oldest activities above the maximum number. Those on offer take precedence.
-    private mutating func limit() {
-        let ordered = entries.sorted {
+    /// The activities on offer, then the others, each most recent first.
+    private var byPrecedence: [(key: ActivityID, value: Entry)] {
+        entries.sorted {
             ($0.value.isOffered ? 1 : 0, $0.value.order) > ($1.value.isOffered ? 1 : 0, $1.value.order)
         }
-        for (offer, _) in ordered.dropFirst(Self.maxActivities) { entries[offer] = nil }
     }
 }

@@ -17,6 +17,8 @@ final class KeepingService {
     static let sleepTimeout = Duration.seconds(2)
     /// The maximum time for which the end of the daemon is delayed.
     static let stopTimeout = Duration.seconds(1)
+    /// The maximum size of the copies of all members together in bytes, in equal shares, as of `KeptStore`.
+    private static let maxShared = 6 * 1024 * 1024
     /// The maximum number of remembered receipts.
     private static let maxNoted = 1024
 
@@ -30,8 +32,15 @@ final class KeepingService {
     private let history: History
     private let accountStore: AccountStore
     private let wallClock: any WallClock
+    private let folder: StateFolder
+    private let worker: Worker
+    /// The receipts of this device that their origins have not confirmed.
+    private var unconfirmed: Set<KeptReceipt>
     private unowned let core: DaemonCore
     private var machine = KeepingMachine()
+    /// Whether the configuration and the policy allow to keep activities. `KeptSync` is switched off
+    /// once the members have the withdrawal of the copies.
+    private var isOn = false
     private var timer: LoopTimer?
     /// The time of the last record. No time is used twice.
     private var lastTime: UInt64 = 0
@@ -39,14 +48,20 @@ final class KeepingService {
     private var hasListed = false
     /// The receipts of this device's activities that their apps were notified of.
     private var noted: Set<KeptReceipt> = []
+    /// The opened activities that were sent to this device.
+    private var items: [ActivityID: Item] = [:]
 
     init(
-        loop: EventLoop, log: Logger, key: SigningKey, accountStore: AccountStore, peers: Peers, apps: AppService,
+        loop: EventLoop, worker: Worker, log: Logger, stored: StoredState, accountStore: AccountStore, peers: Peers,
+        apps: AppService,
         switches: SwitchController, history: History, wallClock: any WallClock, core: DaemonCore
     ) {
         self.loop = loop
         self.log = log
-        self.key = key
+        self.worker = worker
+        folder = stored.folder
+        key = stored.identity
+        unconfirmed = Set(stored.receipts.receipts)
         own = accountStore.deviceID
         self.accountStore = accountStore
         self.peers = peers
@@ -59,15 +74,20 @@ final class KeepingService {
 
     /// Applies the configuration and the policy.
     func setOn(_ isOn: Bool) {
-        guard isOn != peers.kept.isOn else { return }
+        guard isOn != self.isOn else { return }
+        self.isOn = isOn
         if !isOn {
             // The copies on other devices are void as well.
             withdrawAll { [self] in
-                peers.kept.isOn = false
+                peers.kept.isOn = self.isOn
                 core.control.offersChanged()
             }
         } else {
             peers.kept.isOn = true
+            // Of an earlier start. Those that are too old, or of another account, are dropped.
+            let oldest = wallClock.unixSeconds - min(wallClock.unixSeconds, KeptLimits.lifetime)
+            unconfirmed = unconfirmed.filter { $0.time >= oldest && accountStore.snapshot.live.contains($0.origin) }
+            peers.kept.push(unconfirmed.map { .receipt($0) })
             review()
         }
         log.info("Activities are \(isOn ? "" : "no longer ")kept")
@@ -76,38 +96,58 @@ final class KeepingService {
 
     // MARK: - Local activities
 
+    /// True while a timer waits for the next copy.
+    var isWaiting: Bool { timer != nil }
+
     /// Handles a change of the local activities, or of the online members.
     func review() {
-        guard peers.kept.isOn else { return }
-        if machine.review(candidates(), now: loop.now) { push([]) }
+        guard isOn else { return }
+        if permission == .withdrawn { return withdrawOwn() }
+        if reviewCandidates() { push([]) }
         copyDue()
+    }
+
+    private func reviewCandidates() -> Bool {
+        machine.review(candidates(), now: loop.now) { [self] in mayStay($0) }
     }
 
     /// Copies what is due, if a member is online that may keep it.
     private func copyDue() {
         timer = nil
-        guard let next = machine.nextDeadline, peers.kept.hasKeepers else { return }
+        guard permission == .allowed, let next = machine.nextDeadline, peers.kept.hasKeepers else { return }
         guard next <= loop.now else {
             timer = loop.timer(after: loop.now.duration(to: next), accuracy: .seconds(1)) { [unowned self] in copyDue()
             }
             return
         }
-        push(copies(of: machine.due(at: loop.now)))
+        copy(machine.due(at: loop.now))
         copyDue()
+    }
+
+    /// Copies these offers, and sends the copies with the list of all.
+    ///
+    /// - Returns: false if there was nothing to send, and `completion` is not called.
+    @discardableResult private func copy(
+        _ offers: [ActivityID], completion: @escaping (KeptSync.Outcome) -> Void = { _ in }
+    ) -> Bool {
+        let before = Set(machine.activities)
+        let new = copies(of: offers)
+        guard !new.isEmpty || Set(machine.activities) != before else { return false }
+        push(new, completion: completion)
+        return true
     }
 
     /// Copies an activity at the request of its app, and before the app ends.
     func keepNow(_ activities: [LocalActivity]) {
-        guard peers.kept.isOn else { return }
-        _ = machine.review(candidates(), now: loop.now)
         let offers = Set(activities.filter { $0.keeping == .afterEnd }.compactMap(\.offer?.id))
-        let new = copies(of: machine.pending.filter(offers.contains))
-        if !new.isEmpty { push(new) }
+        guard isOn, permission == .allowed, !offers.isEmpty else { return }
+        let hasChanged = reviewCandidates()
+        if !copy(machine.pending.filter(offers.contains)), hasChanged { push([]) }
     }
 
     /// Withdraws the copies of an activity that its app or the user has ended.
     func withdraw(_ handle: ActivityID) {
-        guard peers.kept.isOn, machine.withdraw(handle) else { return }
+        guard isOn, machine.withdraw(handle) else { return }
         push([])
     }
 
@@ -133,7 +173,7 @@ final class KeepingService {
     ///
     /// - Parameter completion: called once, after at most `timeout`.
     func keepAll(timeout: Duration, completion: @escaping () -> Void) {
-        guard peers.kept.isOn, peers.kept.hasKeepers else { return completion() }
+        guard isOn, peers.kept.hasKeepers else { return completion() }
         var isDone = false
         let finish = { [self] (outcome: KeptSync.Outcome?) in
             guard !isDone else { return }
@@ -145,15 +185,17 @@ final class KeepingService {
             completion()
         }
         endTimer = loop.timer(after: timeout) { finish(nil) }
-        let candidates = self.candidates()
+        let candidates = permission == .allowed ? self.candidates() : []
         var waiting = candidates.count + 1
         let saved = { [self] in
             waiting -= 1
             guard waiting == 0, !isDone else { return }
-            _ = machine.review(self.candidates(), now: loop.now)
-            let new = copies(of: machine.pending)
-            guard !new.isEmpty else { return finish(nil) }
-            push(new) { finish($0) }
+            let hasEnded = reviewCandidates()
+            let before = Set(machine.activities)
+            let new = permission == .allowed ? copies(of: machine.pending) : []
+            let hasChanged = hasEnded || before != Set(machine.activities)
+            guard hasChanged || !new.isEmpty || !unconfirmed.isEmpty else { return finish(nil) }
+            push(new, again: unconfirmed.map { .receipt($0) }) { finish($0) }
         }
         for candidate in candidates { apps.saveForKeeping(candidate.handle, completion: saved) }
         saved()
@@ -167,33 +209,76 @@ final class KeepingService {
         push([], firstGeneration: peers.position.generation) { _ in completion() }
     }
 
+    /// Withdraws the copies of this start and of former ones.
+    private func withdrawOwn() {
+        timer = nil
+        machine.withdrawAll()
+        guard peers.kept.store.activities.contains(where: { $0.origin == own }) else { return }
+        push([], firstGeneration: peers.position.generation)
+    }
+
+    /// Whether other devices may keep local activities.
+    private enum Permission {
+        case allowed
+        /// Nothing is advertised now, because of the session or the network. The copies of what was
+        /// advertised before stay: most devices are locked before they sleep.
+        case paused
+        /// Advertising is switched off, also if only for one device: the others could send it a copy.
+        case withdrawn
+    }
+
+    private var permission: Permission {
+        if switches.isSwitchedOff(.advertise) || !switches.unadvertised.isDisjoint(with: accountStore.snapshot.others) {
+            return .withdrawn
+        }
+        return accountStore.snapshot.isCurrent && switches.allows(.advertise) ? .allowed : .paused
+    }
+
     /// The local activities that may be kept, most recent first.
     private func candidates() -> [KeepingMachine.Candidate] {
-        guard accountStore.snapshot.isCurrent, switches.allows(.advertise) else { return [] }
-        return apps.offers().compactMap { offer in
-            guard offer.recipient == nil, let activity = apps.offered(offer.activity.id),
-                activity.keeping != .never, activity.content.type != .clipboard,
-                switches.policy.forbids(activity.content.type) == nil
+        apps.offers().compactMap { offer in
+            guard let activity = apps.offered(offer.activity.id),
+                activity.keeping == .afterEnd || activity.keeping == .whileOffered && offer.recipient == nil
             else { return nil }
-            return KeepingMachine.Candidate(
-                offer: offer.activity.id, handle: activity.id, changes: activity.changes,
-                staysAfterEnd: activity.keeping == .afterEnd)
+            let candidate = KeepingMachine.Candidate(
+                offer: offer.activity.id, handle: activity.id,
+                app: apps.registry.session(activity.session)?.app ?? "", type: activity.content.type,
+                changes: activity.changes, staysAfterEnd: activity.keeping == .afterEnd && offer.recipient == nil)
+            return mayKeep(candidate) ? candidate : nil
         }
+    }
+
+    /// Returns whether other devices may keep the activities of an app and of a type.
+    private func mayKeep(_ candidate: KeepingMachine.Candidate) -> Bool {
+        candidate.type != .clipboard && switches.policy.forbids(candidate.type) == nil
+            && core.isEnabled(candidate.app) && core.isKept(candidate.app)
+    }
+
+    /// Returns whether other devices may keep an activity that is no longer on offer.
+    private func mayStay(_ candidate: KeepingMachine.Candidate) -> Bool {
+        guard mayKeep(candidate) else { return false }
+        guard let activity = apps.store.activity(candidate.handle) else { return true }
+        return activity.keeping == .afterEnd && activity.content.isEligibleForHandoff
     }
 
     private func copies(of offers: [ActivityID]) -> [KeptRecord] {
-        offers.compactMap { offer in
-            guard let activity = apps.offered(offer), let copy = copy(of: activity, offer) else {
-                machine.skipped(offer)
-                return nil
-            }
-            machine.copied(offer, changes: activity.changes)
-            return .copy(copy)
+        // A keeper refuses copies above the share of their origin.
+        let limit = min(KeptLimits.maxPayloads, Self.maxShared / max(accountStore.snapshot.live.count, 1))
+        var copies: [KeptCopy] = []
+        for offer in offers {
+            let new = apps.offered(offer).flatMap { copy(of: $0, offer) }
+            machine.handled(offer, bytes: new?.encoded.count, limit: limit)
+            if let new { copies.append(new) }
         }
+        let listed = Set(machine.activities)
+        return copies.filter { listed.contains($0.activity) }.map { KeptRecord.copy($0) }
     }
 
+    /// Returns the copy of an activity; nil if no device could continue it now.
     private func copy(of activity: LocalActivity, _ offer: ActivityID) -> KeptCopy? {
-        let payload = JSON.object(activity.content.encodedPayload(origin: activity.origin)).encoded()
+        guard activity.recipient != nil || activity.bytes <= apps.payloadLimit,
+            activity.content.missingRequiredKeys.isEmpty, let payload = payload(of: activity, offer)
+        else { return nil }
         let stamp = nextStamp()
         var lifetime = KeptLimits.lifetime
         if let expiration = activity.content.expiration {
@@ -210,9 +295,32 @@ final class KeepingService {
         }
     }
 
+    /// Returns the payload of a copy, sealed if the activity is sent to one device; nil if it cannot be
+    /// sealed.
+    private func payload(of activity: LocalActivity, _ offer: ActivityID) -> [UInt8]? {
+        var content = activity.content
+        if let userInfo = activity.keptUserInfo {
+            content.userInfo = userInfo
+            content.supportsStreams = false
+        }
+        let payload = JSON.object(content.encodedPayload(origin: activity.origin)).encoded()
+        guard let recipient = activity.recipient else { return payload }
+        guard let sealed = try? seal(with: recipient, sender: own)?.seal(payload, offer) else { return nil }
+        let outer: JSONObject = [
+            "to": .string(recipient.hex), "sealed": .object(["$data": .string(Base64.encode(sealed))]),
+        ]
+        return JSON.object(ActivityContent(type: .sealed, userInfo: outer).encodedPayload()).encoded()
+    }
+
+    private func seal(with other: DeviceID, sender: DeviceID) throws -> KeptSeal? {
+        let snapshot = accountStore.snapshot
+        guard let accountID = snapshot.accountID, let otherKey = snapshot.peerKey(other) else { return nil }
+        return KeptSeal(try PairwiseKeys(device: key, device: otherKey, accountID: accountID), sender: sender)
+    }
+
     /// Sends new copies, and the list of all.
     private func push(
-        _ copies: [KeptRecord], firstGeneration: UInt64 = 1,
+        _ copies: [KeptRecord], firstGeneration: UInt64 = 1, again: [KeptRecord] = [],
         completion: @escaping (KeptSync.Outcome) -> Void = { _ in }
     ) {
         let stamp = nextStamp()
@@ -228,7 +336,10 @@ final class KeepingService {
         hasListed = true
         defer { core.control.keptChanged() }
         // The list makes room for the copies.
-        peers.kept.push((list.map { [.list($0)] } ?? []) + copies, completion: completion)
+        peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
+            for case .receipt(let receipt) in again { self?.note(outcome, of: receipt) }
+            completion(outcome)
+        }
     }
 
     private func nextStamp() -> KeptStamp {
@@ -243,6 +354,11 @@ final class KeepingService {
         let offer: Offer
         let kept: KeptStore.Kept
         let state: ControlKept
+        /// The payload that was sealed for this device; nil if the copy is not sealed.
+        var opened: LockedBytes?
+
+        /// The payload, in ordinary memory.
+        var payload: [UInt8] { opened?.bytes ?? kept.payload }
     }
 
     /// The kept activities of other devices, most recently saved first.
@@ -252,17 +368,53 @@ final class KeepingService {
         guard peers.kept.isOn else { return [] }
         return peers.kept.store.activities.compactMap { kept in
             guard isRecent || kept.origin != own, let state = state(of: kept, isRecent: isRecent) else { return nil }
-            let offer = Offer(of: kept.origin, keeping: kept.summary, saved: kept.saved)
-            return KeptOffer(offer: offer, kept: kept, state: state)
+            guard kept.summary.type == .sealed else {
+                let offer = Offer(of: kept.origin, keeping: kept.summary, saved: kept.saved)
+                return KeptOffer(offer: offer, kept: kept, state: state)
+            }
+            guard let item = item(in: kept) else { return nil }
+            let offer = Offer(of: kept.origin, keeping: item.summary, saved: kept.saved)
+            return KeptOffer(offer: offer, kept: kept, state: state, opened: item.payload)
         }
+    }
+
+    /// An activity that was sent to this device, and kept by another one.
+    private struct Item {
+        let stamp: KeptStamp
+        let summary: ActivitySummary
+        let payload: LockedBytes
+    }
+
+    /// Returns the activity in a sealed copy; nil if it is for another device, or was accepted here.
+    private func item(in kept: KeptStore.Kept) -> Item? {
+        let id = kept.summary.id
+        let isAccepted = peers.kept.store.allReceipts.contains {
+            $0.device == own && $0.origin == kept.origin && $0.activity == id
+        }
+        guard !isAccepted else { return nil }
+        if let item = items[id], item.stamp == kept.stamp { return item }
+        guard case .success(let outer) = Payload.decode(kept.payload, from: ""),
+            outer.content.userInfo["to"]?.string == own.hex,
+            let sealed = outer.content.userInfo["sealed"]?.object?["$data"]?.string.flatMap(Base64.decode),
+            let opened = try? seal(with: kept.origin, sender: kept.origin)?.open(sealed, id),
+            case .success(let payload) = Payload.decode(opened, from: ""), let bytes = LockedBytes(opened)
+        else { return nil }
+        let content = payload.content
+        let summary = ActivitySummary(
+            id: id, type: content.type, title: content.title, team: content.team,
+            supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil, age: kept.summary.age,
+            isSent: true)
+        items = items.filter { entry in peers.kept.store.activities.contains { $0.summary.id == entry.key } }
+        items[id] = Item(stamp: kept.stamp, summary: summary, payload: bytes)
+        return items[id]
     }
 
     /// Returns the copy of an offer whose device does not answer, although it was online; nil if there
     /// is none.
     func copy(of offer: Offer) -> KeptOffer? {
-        guard peers.kept.isOn, let kept = peers.kept.store.activity(offer.activity.id, of: offer.device) else {
-            return nil
-        }
+        guard peers.kept.isOn, let kept = peers.kept.store.activity(offer.activity.id, of: offer.device),
+            kept.summary.type != .sealed
+        else { return nil }
         let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
         return KeptOffer(offer: offer, kept: kept, state: ControlKept(.offline, since: nil, asOf: asOf))
     }
@@ -297,14 +449,33 @@ final class KeepingService {
         do {
             let receipt = try KeptReceipt(
                 device: own, origin: kept.origin, activity: kept.summary.id, time: wallClock.unixSeconds, key: key)
-            peers.kept.push([.receipt(receipt)])
+            unconfirmed.insert(receipt)
+            storeReceipts()
+            peers.kept.push([.receipt(receipt)]) { [weak self] in self?.note($0, of: receipt) }
         } catch {
             log.fault("Cannot sign a receipt", ["error": "\(error)"])
         }
     }
 
-    /// Handles new records from other devices.
+    /// Forgets a receipt that its origin has confirmed. Until then it is stored, since this device may
+    /// end before another one has it.
+    private func note(_ outcome: KeptSync.Outcome, of receipt: KeptReceipt) {
+        guard outcome.confirmed.contains(receipt.origin), unconfirmed.remove(receipt) != nil else { return }
+        storeReceipts()
+    }
+
+    private func storeReceipts() {
+        // The newest ones, as many as other devices keep.
+        let receipts = unconfirmed.sorted { $0.time > $1.time }.prefix(KeptLimits.maxReceipts)
+        worker.run({ [folder] in try folder.store(receipts: ReceiptsFile(receipts: Array(receipts))) }, on: loop) {
+            [log] result in
+            if case .failure(let error) = result { log.error("Cannot store the receipts", ["error": "\(error)"]) }
+        }
+    }
+
+    /// Handles new records from other devices, the end of old ones, and members that now keep activities.
     func take(_ records: [KeptRecord]) {
+        review()
         for case .receipt(let receipt) in records where receipt.origin == own { note(receipt) }
         core.control.offersChanged()
     }

@@ -48,8 +48,13 @@ final class SwitchController {
 
     /// Returns whether anything may be advertised or received.
     func allows(_ direction: SwitchDirection) -> Bool {
-        !switches.isOff(direction) && policy.forbids(direction) == nil && networkReason == nil
-            && !(direction == .advertise && (isConfiguredOff || sessionRestriction != nil))
+        !isSwitchedOff(direction) && networkReason == nil && !(direction == .advertise && sessionRestriction != nil)
+    }
+
+    /// Returns whether the user, the configuration or the policy has switched a direction off, and
+    /// not only the session or the network.
+    func isSwitchedOff(_ direction: SwitchDirection) -> Bool {
+        switches.isOff(direction) || policy.forbids(direction) != nil || (direction == .advertise && isConfiguredOff)
     }
 
     /// Returns whether a direction is allowed for a device.

@@ -3,8 +3,8 @@ import HandoffModel
 
 extension Handler {
     /// Parses a manifest: a JSON object with `name`, `exec` (the words of a command), `types` or
-    /// `domains`, and optionally `id` (default: the file name) and `team`. Unknown members are
-    /// ignored.
+    /// `domains`, and optionally `id` (default: the file name), `team` and `terminal`. Unknown
+    /// members are ignored.
     ///
     /// - Parameters:
     ///   - stem: The file name without its suffix.
@@ -26,6 +26,7 @@ extension Handler {
             throw HandlerFileError(line: nil, "neither types nor domains")
         }
         let words = try HandlerValues.command(try manifest.texts("exec"), at: manifest.line(of: "exec"))
+        _ = try manifest.terminalCommand()
         let name = try HandlerValues.name(try manifest.text("name") ?? id.text, at: manifest.line(of: "name"))
         let team = try HandlerValues.team(try manifest.text("team"), at: manifest.line(of: "team"))
         let versions = try HandlerValues.versions(try manifest.texts("versions"), at: manifest.line(of: "versions"))
@@ -34,6 +35,13 @@ extension Handler {
             Handler(
                 id: id, name: name, types: types, versions: versions, team: team, domains: domains,
                 launch: .command(words), path: path, installed: installed))
+    }
+
+    /// Returns the command that continues an activity of the app in a terminal: the words in
+    /// `terminal` of a manifest, before the id of the activity. Nil if there is none.
+    /// - Throws: an error if the manifest is invalid.
+    package static func terminalCommand(ofManifest bytes: [UInt8]) throws(HandlerFileError) -> [String]? {
+        try ManifestReader(bytes).terminalCommand()
     }
 }
 
@@ -72,6 +80,11 @@ private struct ManifestReader {
             throw HandlerFileError(line: line(of: key), "\(key) contains a value that is not a string")
         }
         return texts
+    }
+
+    func terminalCommand() throws(HandlerFileError) -> [String]? {
+        let words = try texts("terminal")
+        return words.isEmpty ? nil : try HandlerValues.command(words, at: line(of: "terminal"))
     }
 
     func line(of key: String) -> Int? {

@@ -16,6 +16,7 @@ extension ActivityChange {
             supportsContinuationStreams = new.supportsContinuationStreams
         }
         if old.isEligibleForHandoff != new.isEligibleForHandoff { isEligibleForHandoff = new.isEligibleForHandoff }
+        if old.keep != new.keep { keep = new.keep }
         if old.expirationDate != new.expirationDate {
             expirationDate = new.expirationDate
             if new.expirationDate == nil { expires = false }

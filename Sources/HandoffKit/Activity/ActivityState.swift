@@ -27,6 +27,7 @@ struct ActivityState: Sendable {
     var keywords: Set<String> = []
     var supportsContinuationStreams = false
     var isEligibleForHandoff = true
+    var isEligibleForKeeping: Bool?
     /// True if a search may find the activity. Not sent to other devices.
     var isEligibleForSearch = false
     /// True if the activity may be added to a public index. Not sent to other devices.
@@ -111,6 +112,7 @@ struct ActivityState: Sendable {
         description.supportsContinuationStreams =
             supportsContinuationStreams || documents.offersAny(in: userInfo.value)
         description.isEligibleForHandoff = isEligibleForHandoff
+        description.keep = isEligibleForKeeping
         description.expirationDate = expirationDate?.timeIntervalSinceReferenceDate
         description.targetContentIdentifier = targetContentIdentifier ?? ""
         return description

@@ -3,7 +3,8 @@ import Foundation
 extension NSUserActivity {
     enum DelegateEvent: Sendable {
         case willSave
-        case wasContinued
+        /// Another device has continued the activity, at a time.
+        case wasContinued(deviceName: String, Date)
         /// The other app requests a stream, which is closed if there is no delegate.
         case didReceive(StreamSocket)
     }
@@ -22,7 +23,7 @@ extension NSUserActivity {
     private func notify(_ delegate: (any HandoffActivityDelegate)?, _ event: DelegateEvent) {
         switch event {
         case .willSave: delegate?.userActivityWillSave(self)
-        case .wasContinued: delegate?.userActivityWasContinued(self)
+        case .wasContinued(let device, let date): delegate?.userActivity(self, wasContinuedOn: device, at: date)
         case .didReceive(let socket):
             guard let delegate else { return socket.close() }
             let (input, output) = socket.streams()
@@ -33,7 +34,7 @@ extension NSUserActivity {
     @MainActor private func notify(_ delegate: (any NSUserActivityDelegate)?, _ event: DelegateEvent) {
         switch event {
         case .willSave: delegate?.userActivityWillSave(self)
-        case .wasContinued: delegate?.userActivityWasContinued(self)
+        case .wasContinued(let device, let date): delegate?.userActivity(self, wasContinuedOn: device, at: date)
         case .didReceive(let socket):
             guard let delegate else { return socket.close() }
             let (input, output) = socket.streams()

@@ -217,6 +217,23 @@ open class NSUserActivity: NSObject, @unchecked Sendable {
         set { change { $0.isEligibleForHandoff = newValue } }
     }
 
+    /// Determines whether other devices keep the activity, to continue it while this device or the
+    /// app is off; initially nil. Apple's class lacks it.
+    ///
+    /// - With nil, they keep the last saved state while the activity is on offer, and can continue it
+    ///   while this device is asleep or off.
+    /// - With true, they can also continue it once the app has ended, or another activity has become
+    ///   current, for up to 24 hours, until `invalidate()` is called or the object is released. Setting
+    ///   it sends them the present state immediately.
+    /// - With false, no other device keeps it. Set it if the activity is useless without this device,
+    ///   or its content must not stay in the memory of another one.
+    ///
+    /// Once it was set on a published activity, nil has no effect.
+    open var isEligibleForKeeping: Bool? {
+        get { state.withLock { $0.isEligibleForKeeping } }
+        set { change { $0.isEligibleForKeeping = newValue } }
+    }
+
     /// A Boolean value that indicates whether a search on the device may find the activity. Stored
     /// only: there is no index on Linux.
     open var isEligibleForSearch: Bool {

@@ -13,6 +13,15 @@ public protocol NSUserActivityDelegate: AnyObject {
     /// Another device has continued the activity.
     @MainActor func userActivityWasContinued(_ userActivity: NSUserActivity)
 
+    /// Another device has continued the activity. Called in place of `userActivityWasContinued(_:)`,
+    /// which the default implementation calls. Apple's protocol lacks it.
+    /// - Parameters:
+    ///   - userActivity: the activity.
+    ///   - deviceName: the name of the other device, as its user chose it. Escape it before you show it
+    ///     where control characters have an effect.
+    ///   - date: when it did so. Earlier than now if this device was asleep or off at that time.
+    @MainActor func userActivity(_ userActivity: NSUserActivity, wasContinuedOn deviceName: String, at date: Date)
+
     /// The app on the other device requests a stream. Neither direction is open: open both without
     /// delay. Called only while `supportsContinuationStreams` is set. Each call passes a new pair.
     /// - Parameters:
@@ -33,6 +42,9 @@ nonisolated public protocol HandoffActivityDelegate: NSUserActivityDelegate {
     /// Another device has continued the activity.
     nonisolated func userActivityWasContinued(_ userActivity: NSUserActivity)
 
+    /// Another device has continued the activity, at `date`; see `NSUserActivityDelegate`.
+    nonisolated func userActivity(_ userActivity: NSUserActivity, wasContinuedOn deviceName: String, at date: Date)
+
     /// The app on the other device requests a stream; see `NSUserActivityDelegate`.
     nonisolated func userActivity(
         _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream)
@@ -45,11 +57,27 @@ extension NSUserActivityDelegate {
     /// Does nothing.
     public func userActivityWasContinued(_ userActivity: NSUserActivity) {}
 
+    /// Calls `userActivityWasContinued(_:)`.
+    @MainActor public func userActivity(
+        _ userActivity: NSUserActivity, wasContinuedOn deviceName: String, at date: Date
+    ) {
+        userActivityWasContinued(userActivity)
+    }
+
     /// Closes both directions, so that the other app learns of it immediately.
     public func userActivity(
         _ userActivity: NSUserActivity, didReceive inputStream: InputStream, outputStream: OutputStream
     ) {
         inputStream.close()
         outputStream.close()
+    }
+}
+
+extension HandoffActivityDelegate {
+    /// Calls `userActivityWasContinued(_:)`.
+    public nonisolated func userActivity(
+        _ userActivity: NSUserActivity, wasContinuedOn deviceName: String, at date: Date
+    ) {
+        userActivityWasContinued(userActivity)
     }
 }

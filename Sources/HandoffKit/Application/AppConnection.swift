@@ -261,13 +261,14 @@ final class AppConnection: @unchecked Sendable {
 
     private func handle(_ event: AppEvent) {
         switch event {
-        case .save(let id):
+        case .save(let id, _):
             guard let activity = application?.activity(of: id) else { return }
             let needsSave = activity.needsSave
             application?.step { $0.saveRequested(activity.key, needsSave: needsSave) }
-        case .continued(let id, _, _):
+        case .continued(let id, let origin, let time):
             guard let activity = application?.activity(of: id) else { return }
-            application?.callback { $0.run([activity.notify(.wasContinued)]) }
+            let date = time.map { Date(timeIntervalSince1970: $0) } ?? Date()
+            application?.callback { $0.run([activity.notify(.wasContinued(deviceName: origin.deviceName, date))]) }
         case .withdrawn(let id):
             let description = application?.activity(of: id)?.snapshot.description
             application?.step { machine in machine.key(of: id).map { machine.withdrawn($0, description) } ?? [] }

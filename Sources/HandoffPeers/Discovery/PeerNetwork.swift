@@ -393,6 +393,7 @@ final class PeerNetwork {
                 changed.insert(id)
                 machine.forget(id)
                 machine.lost(id, peers: table, at: now)
+                peers?.kept.wentOffline(id)
                 log.info("Device is offline", ["device": id.short, "reason": "\(reason)"])
             }
         }

@@ -1,6 +1,6 @@
 package import HandoffAccount
 import HandoffCrypto
-import HandoffJSON
+package import HandoffJSON
 package import HandoffModel
 import HandoffProtocol
 
@@ -11,7 +11,7 @@ package enum KeptRecord: Sendable {
     case receipt(KeptReceipt)
 
     /// The name of the member that contains the record in a message.
-    var kind: Kind {
+    package var kind: Kind {
         switch self {
         case .copy: .copy
         case .list: .list
@@ -19,7 +19,7 @@ package enum KeptRecord: Sendable {
         }
     }
 
-    enum Kind: String, CaseIterable {
+    package enum Kind: String, CaseIterable {
         case copy, list, receipt
     }
 
@@ -50,7 +50,7 @@ package enum KeptRecord: Sendable {
         }
     }
 
-    var encoded: [UInt8] {
+    package var encoded: [UInt8] {
         switch self {
         case .copy(let copy): copy.encoded
         case .list(let list): list.encoded
@@ -58,8 +58,17 @@ package enum KeptRecord: Sendable {
         }
     }
 
+    /// The time at which the record expires, in seconds since 1970 by its signer's clock.
+    var end: UInt64 {
+        switch self {
+        case .copy(let copy): copy.end
+        case .list(let list): list.end
+        case .receipt(let receipt): receipt.time.addingReportingOverflow(KeptLimits.lifetime).partialValue
+        }
+    }
+
     /// The time for which a new record is kept, in seconds.
-    var lifetime: UInt64 {
+    package var lifetime: UInt64 {
         switch self {
         case .copy(let copy): copy.end - copy.stamp.time
         case .list(let list): list.end - list.stamp.time
@@ -88,20 +97,31 @@ package struct KeptName: FixedBytes {
         self.bytes = bytes
     }
 
-    init(of encoded: [UInt8]) {
+    package init(of encoded: [UInt8]) {
         self.init(checked: Array(SHA256.hash(encoded).prefix(Self.byteCount)))
     }
 }
 
 /// A record in a message, with the time for which the sender still keeps it.
-struct SentKeptRecord {
-    let record: KeptRecord
+package struct SentKeptRecord: Sendable {
+    package let record: KeptRecord
     /// The remaining time in seconds.
-    let left: UInt64
+    package let left: UInt64
 
-    init(_ record: KeptRecord, left: UInt64) {
+    package init(_ record: KeptRecord, left: UInt64) {
         self.record = record
         self.left = left
+    }
+
+    /// Decodes the member `records` of a message; nil if it violates its layout.
+    package static func list(_ object: JSONObject) -> [SentKeptRecord]? {
+        guard let elements = object["records"]?.array, elements.count <= KeptSyncMachine.maxRecords else { return nil }
+        return try? elements.map { element throws(KeptMessageError) in try SentKeptRecord(json: element) }
+    }
+
+    /// Returns the element of `records` for a record with this encoding.
+    package func json(_ encoded: [UInt8]) -> JSON {
+        .object([record.kind.rawValue: .string(Base64.encode(encoded)), "left": .integer(Int64(clamping: left))])
     }
 
     /// Decodes an element of `records`.

@@ -8,8 +8,9 @@ import LoopIO
 /// The records of kept activities on this device, its own and those of other devices. Plain values
 /// with time as a parameter.
 ///
-/// Merging is independent of order: of one activity the newest copy is kept, and of one origin the
-/// newest list. An origin that uses up its quota affects only its own activities.
+/// Merging is independent of order: of one activity the newest copy is kept, of one origin the newest
+/// list of each generation, and within each limit the newest records. An origin that uses up its
+/// quota affects only its own activities.
 package struct KeptStore: Sendable {
     /// The result of `merge`.
     package enum Outcome: Equatable, Sendable {
@@ -17,7 +18,8 @@ package struct KeptStore: Sendable {
         case stored
         /// The store has the record.
         case known
-        /// The store has a newer record, or the origin has withdrawn the activity.
+        /// The store has a newer record, or the origin has withdrawn the activity, or the record has
+        /// expired.
         case outdated
         /// The record was not stored.
         case refused(Refusal)
@@ -29,10 +31,30 @@ package struct KeptStore: Sendable {
         case unknownDevice
         /// Its signature or its payload is invalid.
         case invalid
-        /// Its origin, or all of them together, use the maximum memory.
+        /// Newer records use the memory of its origin.
         case full
         /// The process may not lock more memory.
         case noLockedMemory
+    }
+
+    /// The members of the account, and the present time.
+    package struct Context {
+        package let now: MonotonicInstant
+        /// The clock of this device, in seconds since 1970. It may be wrong.
+        package let unixSeconds: UInt64
+        /// The number of members, which share the memory.
+        package let members: Int
+        /// Returns the key of a member.
+        package let key: (DeviceID) -> PublicKey?
+
+        package init(
+            now: MonotonicInstant, unixSeconds: UInt64, members: Int, key: @escaping (DeviceID) -> PublicKey?
+        ) {
+            self.now = now
+            self.unixSeconds = unixSeconds
+            self.members = members
+            self.key = key
+        }
     }
 
     /// An activity that is kept.
@@ -43,151 +65,311 @@ package struct KeptStore: Sendable {
         package let summary: ActivitySummary
         /// The time at which the state was saved, by the clock of this device.
         package let saved: MonotonicInstant
-        fileprivate let entry: Entry
+        private let memory: LockedBytes
+
+        fileprivate init(_ entry: CopyEntry) {
+            origin = entry.copy.origin
+            stamp = entry.copy.stamp
+            summary = entry.summary
+            saved = entry.saved
+            memory = entry.payload
+        }
 
         /// The payload as its origin encoded it, in ordinary memory.
-        package var payload: [UInt8] {
-            guard case .copy(let copy)? = entry.decoded(.copy) else { return [] }
-            return copy.payload
+        package var payload: [UInt8] { memory.bytes }
+    }
+
+    /// The order of an origin's records. The names order two records with one stamp, which an honest
+    /// origin never signs.
+    fileprivate struct Order: Comparable {
+        let stamp: KeptStamp
+        let name: KeptName
+
+        static func < (left: Order, right: Order) -> Bool {
+            (left.stamp, left.name) < (right.stamp, right.name)
         }
     }
 
-    fileprivate struct Entry: Sendable {
-        /// The encoded record.
-        let bytes: LockedBytes
+    /// The order of a device's receipts.
+    private struct ReceiptOrder: Comparable {
+        let time: UInt64
+        let name: KeptName
+
+        static func < (left: ReceiptOrder, right: ReceiptOrder) -> Bool {
+            (left.time, left.name) < (right.time, right.name)
+        }
+    }
+
+    fileprivate struct CopyEntry {
+        /// The copy without its payload.
+        let copy: KeptCopy
+        let payload: LockedBytes
+        let summary: ActivitySummary
+        let saved: MonotonicInstant
         let name: KeptName
         let expires: MonotonicInstant
 
-        func decoded(_ kind: KeptRecord.Kind) -> KeptRecord? { try? KeptRecord(kind, decoding: bytes.bytes) }
+        var order: Order { Order(stamp: copy.stamp, name: name) }
+        /// The number of bytes that count for the limits.
+        var size: Int { KeptStore.size(payload.count) }
     }
 
-    private struct CopyKey: Hashable {
-        let origin: DeviceID
-        let activity: ActivityID
+    private struct ListEntry {
+        let list: KeptList
+        let name: KeptName
+        let expires: MonotonicInstant
+
+        var order: Order { Order(stamp: list.stamp, name: name) }
     }
 
-    private struct CopyEntry {
-        let stamp: KeptStamp
-        let summary: ActivitySummary
-        let saved: MonotonicInstant
-        let entry: Entry
+    private struct ReceiptEntry {
+        let receipt: KeptReceipt
+        let name: KeptName
+        let expires: MonotonicInstant
+
+        var order: ReceiptOrder { ReceiptOrder(time: receipt.time, name: name) }
     }
 
-    /// The maximum size of all records together in bytes. A process may usually lock 8 MiB.
-    package static let maxBytes = 6 * 1024 * 1024
+    /// The records of one origin, and what is known of former ones.
+    private struct Origin {
+        var copies: [ActivityID: CopyEntry] = [:]
+        /// The newest list of each generation.
+        var lists: [UInt64: ListEntry] = [:]
+        /// The first generation that is not withdrawn.
+        var firstGeneration: UInt64 = 1
+        /// The newest list that has expired. All older records have expired too, but a device could
+        /// send them again.
+        var floor: KeptStamp?
+        /// Copies that have expired, until an older copy of the activity could not exist any more.
+        var expired: [ActivityID: (order: Order, until: MonotonicInstant)] = [:]
 
-    private var copies: [CopyKey: CopyEntry] = [:]
-    private var lists: [DeviceID: (list: KeptList, entry: Entry)] = [:]
-    private var receipts: [KeptReceipt: Entry] = [:]
-    private var names: [KeptName: KeptRecord.Kind] = [:]
-    /// The exclusive or of the first 8 bytes of all names.
-    package private(set) var digest: UInt64 = 0
+        func isOutdated(_ copy: KeptCopy, _ order: Order) -> Bool {
+            let present = copies[copy.activity]?.order ?? expired[copy.activity]?.order
+            return withdraws(copy.activity, copy.stamp) || present.map { $0 >= order } ?? false
+        }
+
+        func isOutdated(_ list: KeptList, _ order: Order) -> Bool {
+            let generation = list.stamp.position.generation
+            return generation < firstGeneration || floor.map { list.stamp <= $0 } ?? false
+                || lists[generation].map { $0.order >= order } ?? false
+        }
+
+        func withdraws(_ activity: ActivityID, _ stamp: KeptStamp) -> Bool {
+            stamp.position.generation < firstGeneration || floor.map { stamp < $0 } ?? false
+                || lists[stamp.position.generation]?.list.withdraws(activity, stamp) ?? false
+        }
+
+        mutating func add(_ entry: ListEntry) {
+            lists[entry.list.stamp.position.generation] = entry
+            firstGeneration = max(firstGeneration, entry.list.firstGeneration)
+            lists = lists.filter { $0.key >= firstGeneration }
+            // Generations before the oldest of these lists are withdrawn: their lists are not kept.
+            let newest = lists.keys.sorted(by: >).prefix(KeptLimits.maxLists)
+            if newest.count == KeptLimits.maxLists, let first = newest.last {
+                firstGeneration = max(firstGeneration, first)
+                lists = lists.filter { $0.key >= first }
+            }
+            copies = copies.filter { !withdraws($0.key, $0.value.copy.stamp) }
+        }
+
+        /// Removes all but the newest copies that fit.
+        mutating func limit(to share: Int) {
+            var (count, bytes) = (0, 0)
+            for copy in copies.values.sorted(by: { $0.order > $1.order }) {
+                count += 1
+                bytes += copy.size
+                if count > KeptLimits.maxCopies || bytes > share { copies[copy.copy.activity] = nil }
+            }
+        }
+
+        /// Returns true if the new copy would remain after `limit`.
+        func fits(_ activity: ActivityID, _ order: Order, _ size: Int, in share: Int) -> Bool {
+            let newer = copies.values.filter { $0.copy.activity != activity && $0.order > order }
+            return newer.count < KeptLimits.maxCopies && newer.reduce(size) { $0 + $1.size } <= share
+        }
+
+        mutating func expire(at now: MonotonicInstant) {
+            expired = expired.filter { $0.value.until > now }
+            for entry in copies.values where entry.expires <= now {
+                copies[entry.copy.activity] = nil
+                let until = entry.expires.advanced(by: .seconds(Int64(KeptLimits.lifetime)))
+                expired[entry.copy.activity] = (entry.order, until)
+            }
+            for oldest in expired.sorted(by: { $0.value.order < $1.value.order })
+                .prefix(max(0, expired.count - KeptLimits.maxCopies))
+            { expired[oldest.key] = nil }
+            for (generation, entry) in lists where entry.expires <= now {
+                lists[generation] = nil
+                floor = max(floor ?? entry.list.stamp, entry.list.stamp)
+            }
+            copies = copies.filter { !withdraws($0.key, $0.value.copy.stamp) }
+        }
+    }
+
+    /// The receipts of one device.
+    private struct Device {
+        var receipts: [ReceiptEntry] = []
+        /// The newest receipt that has expired or was displaced. Older ones are not accepted again.
+        var floor: ReceiptOrder?
+
+        mutating func limit(to share: Int) {
+            receipts.sort { $0.order > $1.order }
+            while receipts.count > share { drop(receipts.removeLast()) }
+        }
+
+        mutating func expire(at now: MonotonicInstant) {
+            let ended = receipts.filter { $0.expires <= now }
+            receipts.removeAll { $0.expires <= now }
+            for entry in ended { drop(entry) }
+        }
+
+        private mutating func drop(_ entry: ReceiptEntry) { floor = max(floor ?? entry.order, entry.order) }
+    }
+
+    /// The place of a record.
+    private enum Place {
+        case copy(DeviceID, ActivityID)
+        case list(DeviceID, UInt64)
+        case receipt(DeviceID)
+    }
+
+    private var origins: [DeviceID: Origin] = [:]
+    private var devices: [DeviceID: Device] = [:]
+    private var places: [KeptName: Place] = [:]
 
     /// Creates an empty store.
     package init() {}
 
     /// True if there is no record.
-    package var isEmpty: Bool { names.isEmpty }
+    package var isEmpty: Bool { places.isEmpty }
 
-    /// The size of all copies in bytes.
-    package var byteCount: Int { copies.values.reduce(0) { $0 + $1.entry.bytes.count } }
+    /// The number of records.
+    package var count: Int { places.count }
+
+    /// The size of all payloads in bytes.
+    package var byteCount: Int {
+        origins.values.reduce(0) { $0 + $1.copies.values.reduce(0) { $0 + $1.payload.count } }
+    }
+
+    /// The first 16 bytes of the SHA-256 of all names, ascending.
+    package var digest: [UInt8] { Array(SHA256.hash(allNames.flatMap(\.bytes)).prefix(KeptName.byteCount)) }
 
     /// The kept activities, most recently saved first.
     package var activities: [Kept] {
-        copies.map { Kept(origin: $0.origin, stamp: $1.stamp, summary: $1.summary, saved: $1.saved, entry: $1.entry) }
+        origins.values.flatMap { $0.copies.values.map(Kept.init) }
             .sorted { ($0.saved, $0.summary.id) > ($1.saved, $1.summary.id) }
     }
 
     /// Returns the kept activity with this id of an offer.
     package func activity(_ id: ActivityID, of origin: DeviceID) -> Kept? {
-        copies[CopyKey(origin: origin, activity: id)].map {
-            Kept(origin: origin, stamp: $0.stamp, summary: $0.summary, saved: $0.saved, entry: $0.entry)
-        }
+        origins[origin]?.copies[id].map(Kept.init)
     }
 
     /// Returns the newest list of an origin.
-    package func list(of origin: DeviceID) -> KeptList? { lists[origin]?.list }
+    package func list(of origin: DeviceID) -> KeptList? {
+        origins[origin]?.lists.max { $0.key < $1.key }?.value.list
+    }
 
     /// The receipts, in no order.
-    package var allReceipts: [KeptReceipt] { Array(receipts.keys) }
+    package var allReceipts: [KeptReceipt] { devices.values.flatMap { $0.receipts.map(\.receipt) } }
 
-    /// The names of all records.
-    var allNames: [KeptName] { names.keys.sorted() }
+    /// The names of all records, ascending.
+    package var allNames: [KeptName] { places.keys.sorted() }
 
     /// Returns whether the store has the record with this name.
-    func contains(_ name: KeptName) -> Bool { names[name] != nil }
+    package func contains(_ name: KeptName) -> Bool { places[name] != nil }
 
     /// Returns a record with its remaining time in seconds, for another device.
-    func record(_ name: KeptName, at now: MonotonicInstant) -> SentKeptRecord? {
-        guard let kind = names[name] else { return nil }
-        let entry: Entry? =
-            switch kind {
-            case .copy: copies.values.first { $0.entry.name == name }?.entry
-            case .list: lists.values.first { $0.entry.name == name }?.entry
-            case .receipt: receipts.values.first { $0.name == name }
-            }
-        guard let entry, let record = entry.decoded(kind) else { return nil }
-        let left = now.duration(to: entry.expires).components.seconds
+    package func record(_ name: KeptName, at now: MonotonicInstant) -> SentKeptRecord? {
+        guard let (record, expires) = find(name) else { return nil }
+        let left = now.duration(to: expires).components.seconds
         return left > 0 ? SentKeptRecord(record, left: UInt64(left)) : nil
+    }
+
+    private func find(_ name: KeptName) -> (KeptRecord, MonotonicInstant)? {
+        switch places[name] {
+        case .copy(let origin, let activity):
+            origins[origin]?.copies[activity].map { (.copy($0.copy.with(payload: $0.payload.bytes)), $0.expires) }
+        case .list(let origin, let generation):
+            origins[origin]?.lists[generation].map { (.list($0.list), $0.expires) }
+        case .receipt(let device):
+            devices[device]?.receipts.first { $0.name == name }.map { (.receipt($0.receipt), $0.expires) }
+        case nil: nil
+        }
     }
 
     /// Adds a record of a member, if it is genuine and newer than the present ones.
     ///
-    /// - Parameters:
-    ///   - left: the remaining time of the record in seconds, as its sender states it.
-    ///   - members: the number of members, which share the memory.
-    ///   - key: returns the key of a member.
-    package mutating func merge(
-        _ record: KeptRecord, left: UInt64, at now: MonotonicInstant, members: Int, key: (DeviceID) -> PublicKey?
-    ) -> Outcome {
-        let encoded = record.encoded
-        let name = KeptName(of: encoded)
+    /// - Parameter left: the remaining time of the record in seconds, as its sender states it.
+    package mutating func merge(_ record: KeptRecord, left: UInt64, _ context: Context) -> Outcome {
+        let name = KeptName(of: record.encoded)
         guard !contains(name) else { return .known }
-        guard let signer = key(record.signer), key(record.origin) != nil else { return .refused(.unknownDevice) }
+        guard let signer = context.key(record.signer), context.key(record.origin) != nil else {
+            return .refused(.unknownDevice)
+        }
         // Before the signature, whose check costs more.
-        guard !isOutdated(record) else { return .outdated }
+        let latest = record.end.addingReportingOverflow(KeptLimits.clockTolerance)
+        guard !isOutdated(record, name), latest.overflow || context.unixSeconds <= latest.partialValue else {
+            return .outdated
+        }
         guard record.isGenuine(signer) else { return .refused(.invalid) }
         let seconds = min(left, record.lifetime)
         guard seconds > 0 else { return .outdated }
-        var summary: ActivitySummary?
-        if case .copy(let copy) = record {
-            summary = Self.summary(of: copy, age: record.lifetime - seconds)
-            guard summary != nil else { return .refused(.invalid) }
-            guard makeRoom(for: copy, encoded.count, members: members) else { return .refused(.full) }
-        }
-        guard let bytes = LockedBytes(encoded) else { return .refused(.noLockedMemory) }
-        let entry = Entry(bytes: bytes, name: name, expires: now.advanced(by: .seconds(Int64(seconds))))
+        let expires = context.now.advanced(by: .seconds(Int64(seconds)))
         switch record {
         case .copy(let copy):
-            guard let summary else { return .refused(.invalid) }
-            let key = CopyKey(origin: copy.origin, activity: copy.activity)
-            removeCopy(key)
-            let saved = now - .seconds(Int64(summary.age))
-            copies[key] = CopyEntry(stamp: copy.stamp, summary: summary, saved: saved, entry: entry)
+            if let refusal = add(copy, name, expires, record.lifetime - seconds, context) { return .refused(refusal) }
         case .list(let list):
-            if let former = lists[list.origin] { forget(former.entry.name) }
-            lists[list.origin] = (list, entry)
-            for (key, copy) in copies where key.origin == list.origin && list.withdraws(key.activity, copy.stamp) {
-                removeCopy(key)
-            }
+            update(list.origin) { $0.add(ListEntry(list: list, name: name, expires: expires)) }
         case .receipt(let receipt):
-            makeRoom(for: receipt)
-            receipts[receipt] = entry
+            if hasSame(receipt) { return .known }
+            let share = KeptLimits.receiptShare(members: context.members)
+            updateReceipts(receipt.device) { device in
+                device.receipts.append(ReceiptEntry(receipt: receipt, name: name, expires: expires))
+                device.limit(to: share)
+            }
+            guard contains(name) else { return .outdated }
         }
-        names[name] = record.kind
-        toggle(name)
         return .stored
     }
 
-    /// Removes the records of devices that are no longer members. Call it after each change of the
-    /// roster.
-    package mutating func retain(_ live: Set<DeviceID>) {
-        for key in copies.keys where !live.contains(key.origin) { removeCopy(key) }
-        for (origin, list) in lists where !live.contains(origin) {
-            forget(list.entry.name)
-            lists[origin] = nil
+    private mutating func add(
+        _ copy: KeptCopy, _ name: KeptName, _ expires: MonotonicInstant, _ age: UInt64, _ context: Context
+    ) -> Refusal? {
+        guard let summary = Self.summary(of: copy, age: age) else { return .invalid }
+        let share = KeptLimits.payloadShare(members: context.members)
+        let order = Order(stamp: copy.stamp, name: name)
+        guard (origins[copy.origin] ?? Origin()).fits(copy.activity, order, Self.size(copy.payload.count), in: share)
+        else { return .full }
+        guard let payload = LockedBytes(copy.payload) else { return .noLockedMemory }
+        let entry = CopyEntry(
+            copy: copy.with(payload: []), payload: payload, summary: summary,
+            saved: context.now - .seconds(Int64(summary.age)), name: name, expires: expires)
+        update(copy.origin) { origin in
+            origin.copies[copy.activity] = entry
+            origin.limit(to: share)
         }
-        for receipt in receipts.keys where !live.isSuperset(of: [receipt.device, receipt.origin]) { remove(receipt) }
+        return nil
+    }
+
+    /// Removes the records of devices that are no longer members, and those beyond the limits, which
+    /// depend on the number of members. Call it after each change of the roster.
+    package mutating func retain(_ live: Set<DeviceID>) {
+        for origin in origins.keys where !live.contains(origin) {
+            update(origin) { $0 = Origin() }
+            origins[origin] = nil
+        }
+        for device in devices.keys {
+            updateReceipts(device) { state in
+                if !live.contains(device) { state.receipts = [] }
+                state.receipts.removeAll { !live.contains($0.receipt.origin) }
+                state.limit(to: KeptLimits.receiptShare(members: live.count))
+            }
+            if !live.contains(device) { devices[device] = nil }
+        }
+        for origin in origins.keys {
+            update(origin) { $0.limit(to: KeptLimits.payloadShare(members: live.count)) }
+        }
     }
 
     /// Removes everything.
@@ -197,80 +379,62 @@ package struct KeptStore: Sendable {
 
     /// Removes the records whose time is over.
     package mutating func expire(at now: MonotonicInstant) {
-        for (key, copy) in copies where copy.entry.expires <= now { removeCopy(key) }
-        for (origin, list) in lists where list.entry.expires <= now {
-            forget(list.entry.name)
-            lists[origin] = nil
-        }
-        for (receipt, entry) in receipts where entry.expires <= now { remove(receipt) }
+        for origin in origins.keys { update(origin) { $0.expire(at: now) } }
+        for device in devices.keys { updateReceipts(device) { state in state.expire(at: now) } }
     }
 
     /// The time at which the first record expires.
     package var nextDeadline: MonotonicInstant? {
-        let ends = [
-            copies.values.lazy.map(\.entry.expires).min(), lists.values.lazy.map(\.entry.expires).min(),
-            receipts.values.lazy.map(\.expires).min(),
-        ]
-        return ends.compactMap { $0 }.min()
+        let records = origins.values.flatMap { $0.copies.values.map(\.expires) + $0.lists.values.map(\.expires) }
+        return (records + devices.values.flatMap { $0.receipts.map(\.expires) }).min()
     }
 
     // MARK: - Parts
 
-    private func isOutdated(_ record: KeptRecord) -> Bool {
+    private func isOutdated(_ record: KeptRecord, _ name: KeptName) -> Bool {
         switch record {
         case .copy(let copy):
-            if let list = lists[copy.origin]?.list, list.withdraws(copy.activity, copy.stamp) { return true }
-            let present = copies[CopyKey(origin: copy.origin, activity: copy.activity)]
-            return present.map { $0.stamp >= copy.stamp } ?? false
-        case .list(let list): return lists[list.origin].map { $0.list.stamp >= list.stamp } ?? false
-        case .receipt: return false
+            origins[copy.origin]?.isOutdated(copy, Order(stamp: copy.stamp, name: name)) ?? false
+        case .list(let list):
+            origins[list.origin]?.isOutdated(list, Order(stamp: list.stamp, name: name)) ?? false
+        case .receipt(let receipt):
+            devices[receipt.device]?.floor.map { $0 >= ReceiptOrder(time: receipt.time, name: name) } ?? false
         }
     }
 
-    /// Removes the copies of former generations that a new one displaces. Returns false if there is
-    /// no room for it.
-    private mutating func makeRoom(for copy: KeptCopy, _ count: Int, members: Int) -> Bool {
-        let own = copies.filter { $0.key.origin == copy.origin && $0.key.activity != copy.activity }
-        var bytes = own.values.reduce(0) { $0 + $1.entry.bytes.count }
-        var number = own.count
-        let former = own.filter { $0.value.stamp.position.generation < copy.stamp.position.generation }
-            .sorted { $0.value.stamp < $1.value.stamp }
-        var displaced: [CopyKey] = []
-        let share = min(KeptLimits.maxPayloads, Self.maxBytes / max(members, 1))
-        for (key, entry) in former where number >= KeptLimits.maxCopies || bytes + count > share {
-            displaced.append(key)
-            number -= 1
-            bytes -= entry.entry.bytes.count
-        }
-        guard number < KeptLimits.maxCopies, bytes + count <= share else { return false }
-        for key in displaced { removeCopy(key) }
-        return true
+    /// Returns true if there is a receipt of the same fields with another signature.
+    private func hasSame(_ receipt: KeptReceipt) -> Bool {
+        devices[receipt.device]?.receipts.contains {
+            let other = $0.receipt
+            return (other.origin, other.activity, other.time) == (receipt.origin, receipt.activity, receipt.time)
+        } ?? false
     }
 
-    /// Removes the oldest receipt of a device that has the maximum number.
-    private mutating func makeRoom(for receipt: KeptReceipt) {
-        let others = receipts.keys.filter { $0.device == receipt.device }
-        guard others.count >= KeptLimits.maxReceipts, let oldest = others.min(by: { $0.time < $1.time }) else { return }
-        remove(oldest)
+    /// Changes the records of an origin, and keeps the places equal.
+    private mutating func update(_ id: DeviceID, _ change: (inout Origin) -> Void) {
+        var origin = origins[id] ?? Origin()
+        for name in Self.names(origin) { places[name] = nil }
+        change(&origin)
+        for entry in origin.copies.values { places[entry.name] = .copy(id, entry.copy.activity) }
+        for (generation, entry) in origin.lists { places[entry.name] = .list(id, generation) }
+        origins[id] = origin
     }
 
-    private mutating func removeCopy(_ key: CopyKey) {
-        guard let copy = copies.removeValue(forKey: key) else { return }
-        forget(copy.entry.name)
+    private mutating func updateReceipts(_ id: DeviceID, _ change: (inout Device) -> Void) {
+        var device = devices[id] ?? Device()
+        for entry in device.receipts { places[entry.name] = nil }
+        change(&device)
+        for entry in device.receipts { places[entry.name] = .receipt(id) }
+        devices[id] = device
     }
 
-    private mutating func remove(_ receipt: KeptReceipt) {
-        guard let entry = receipts.removeValue(forKey: receipt) else { return }
-        forget(entry.name)
+    private static func names(_ origin: Origin) -> [KeptName] {
+        origin.copies.values.map(\.name) + origin.lists.values.map(\.name)
     }
 
-    private mutating func forget(_ name: KeptName) {
-        names[name] = nil
-        toggle(name)
-    }
-
-    private mutating func toggle(_ name: KeptName) {
-        digest ^= name.bytes.prefix(8).reduce(0) { $0 << 8 | UInt64($1) }
+    /// The number of bytes by which a payload counts: the pages that it locks.
+    private static func size(_ count: Int) -> Int {
+        (count + KeptLimits.payloadUnit - 1) / KeptLimits.payloadUnit * KeptLimits.payloadUnit
     }
 
     /// Returns the activity in a copy; nil if its payload is invalid.
@@ -281,6 +445,6 @@ package struct KeptStore: Sendable {
         return ActivitySummary(
             id: copy.activity, type: content.type, title: content.title, team: content.team,
             supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil,
-            age: UInt32(clamping: age))
+            age: UInt32(clamping: age), lineage: content.lineage, isExclusive: content.isExclusive)
     }
 }

@@ -6,8 +6,8 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 
-/// Exchanges the records of kept activities with the other members that keep activities. Lives on
-/// the daemon's loop.
+/// Exchanges the records of kept activities with the other members that keep activities.
+/// `KeptSyncMachine` decides, and this class drives it. Lives on the daemon's loop.
 ///
 /// - `push` sends new records of this device to all online members.
 /// - A member that receives a record that is new to it forwards it to the members that the sender
@@ -28,8 +28,6 @@ package final class KeptSync {
         package init() {}
     }
 
-    /// The maximum number of names in one message.
-    private static let maxNames = 2048
     /// The maximum size of the records in one message, in bytes. In base64 they fit into a frame.
     private static let maxMessageBytes = 700 * 1024
     /// The timeout of one message.
@@ -44,22 +42,19 @@ package final class KeptSync {
     private let pool: LinkPool
     private let records: PeerRecords
     private unowned let network: PeerNetwork
+    private let wallClock: any WallClock
     /// Weak because `Peers` owns this part.
     weak var peers: Peers?
-    /// The records on this device.
-    package private(set) var store = KeptStore()
-    private var timer: LoopTimer?
+    private var machine = KeptSyncMachine()
+    private var expiryTimer: LoopTimer?
+    private var machineTimer: LoopTimer?
     private var searchTimer: LoopTimer?
     /// The members that announce records and were not compared yet.
     private var searched: Set<DeviceID> = []
-    /// The members whose names are being requested.
-    private var pulls: Set<DeviceID> = []
-    /// The names of fetched records that are not stored, so that they are not fetched again.
-    private var refused: Set<KeptName> = []
 
     init(
         loop: EventLoop, log: Logger, accountStore: AccountStore, pool: LinkPool, records: PeerRecords,
-        network: PeerNetwork
+        network: PeerNetwork, wallClock: any WallClock
     ) {
         self.loop = loop
         self.log = log
@@ -67,52 +62,69 @@ package final class KeptSync {
         self.pool = pool
         self.records = records
         self.network = network
+        self.wallClock = wallClock
     }
+
+    /// The records on this device.
+    package var store: KeptStore { machine.store }
 
     /// Whether this device keeps activities. If not, all records are removed.
     package var isOn = false {
         didSet {
             guard isOn != oldValue else { return }
-            if !isOn { store.removeAll() }
+            if !isOn { machine.removeAll() }
             storeChanged()
+            rearm()
             for link in records.links { _ = link.sendHello() }
         }
     }
 
     /// The digest of the records in the hello; nil if there is none.
-    var helloDigest: UInt64? { isOn && !store.isEmpty ? store.digest : nil }
+    var helloDigest: [UInt8]? { isOn ? machine.digest : nil }
+
+    /// True if there are records.
+    var holdsRecords: Bool { isOn && !machine.store.isEmpty }
 
     /// True if an online member keeps activities, or may do so.
-    package var hasKeepers: Bool { isOn && !targets(excluding: []).isEmpty }
+    package var hasKeepers: Bool { isOn && !keepers.isEmpty }
 
     /// Applies a change of the account.
     func accountChanged(live: Set<DeviceID>) {
-        store.retain(live)
+        machine.accountChanged(live: live)
         storeChanged()
+        rearm()
+    }
+
+    private var context: KeptStore.Context {
+        let snapshot = accountStore.snapshot
+        return KeptStore.Context(
+            now: loop.now, unixSeconds: wallClock.unixSeconds, members: snapshot.live.count, key: snapshot.memberKey)
     }
 
     // MARK: - Sending
 
     /// Stores records of this device, and sends them to all online members that keep activities.
     ///
-    /// - Parameter completion: called once, when each member has answered or failed to.
-    package func push(_ new: [KeptRecord], completion: @escaping (Outcome) -> Void = { _ in }) {
+    /// - Parameters:
+    ///   - again: records that were stored before, and are sent again.
+    ///   - completion: called once, when each member has answered or failed to.
+    package func push(
+        _ new: [KeptRecord], again: [KeptRecord] = [], completion: @escaping (Outcome) -> Void = { _ in }
+    ) {
         guard isOn else { return completion(Outcome()) }
-        var sent: [SentKeptRecord] = []
-        for record in new where merge(SentKeptRecord(record, left: record.lifetime)) == .stored {
-            sent.append(SentKeptRecord(record, left: record.lifetime))
-        }
+        let sent = again.map { SentKeptRecord($0, left: $0.lifetime) } + machine.push(new, context)
         storeChanged()
-        send(sent, to: targets(excluding: []), also: [], completion: completion)
+        send(sent, to: keepers, also: [], completion: completion)
+    }
+
+    /// The other members that are online.
+    private var online: Set<DeviceID> {
+        guard accountStore.snapshot.isCurrent else { return [] }
+        return Set(network.table.all.map(\.deviceID)).intersection(accountStore.snapshot.others)
     }
 
     /// The online members that keep activities, or whose capabilities are unknown.
-    private func targets(excluding excluded: Set<DeviceID>) -> Set<DeviceID> {
-        guard accountStore.snapshot.isCurrent else { return [] }
-        let online = Set(network.table.all.map(\.deviceID))
-        return online.intersection(accountStore.snapshot.others).subtracting(excluded)
-            .filter { records[$0].keepsActivities != false }
-    }
+    package var keepers: Set<DeviceID> { online.filter { records[$0].keepsActivities != false } }
 
     private func send(
         _ sent: [SentKeptRecord], to targets: Set<DeviceID>, also others: Set<DeviceID>,
@@ -124,10 +136,13 @@ package final class KeptSync {
         var outcome = Outcome()
         var waiting = targets.count
         for device in targets {
-            send(batches[...], receivers, to: device) { isConfirmed in
+            send(batches[...], receivers, to: device) { [self] isConfirmed in
                 if isConfirmed { outcome.confirmed.insert(device) } else { outcome.missed.insert(device) }
                 waiting -= 1
-                if waiting == 0 { completion(outcome) }
+                guard waiting == 0 else { return }
+                if isOn { machine.missed(outcome.missed.intersection(keepers), at: loop.now) }
+                rearm()
+                completion(outcome)
             }
         }
     }
@@ -155,55 +170,59 @@ package final class KeptSync {
         var size = 0
         for each in sent {
             let encoded = each.record.encoded
-            if size > 0, size + encoded.count > maxMessageBytes {
+            let last = batches.count - 1
+            let isFull = size + encoded.count > maxMessageBytes || batches[last].count == KeptSyncMachine.maxRecords
+            if isFull, !batches[last].isEmpty {
                 batches.append([])
                 size = 0
             }
             size += encoded.count
-            batches[batches.count - 1].append(Self.element(each, encoded))
+            batches[batches.count - 1].append(each.json(encoded))
         }
         return batches
-    }
-
-    private static func element(_ sent: SentKeptRecord, _ encoded: [UInt8]) -> JSON {
-        .object([
-            sent.record.kind.rawValue: .string(Base64.encode(encoded)), "left": .integer(Int64(clamping: sent.left)),
-        ])
     }
 
     // MARK: - Receiving
 
     /// Answers a request about kept activities; nil if it is another request, or none is kept here.
     func answer(_ request: PeerRequest, from device: DeviceID) -> PeerResponse.Outcome? {
-        guard isOn else { return nil }
+        let methods = [PeerMethod.keep, PeerMethod.kept, PeerMethod.fetchKept]
+        guard isOn, methods.contains(request.method) else { return nil }
+        guard machine.admit(device, at: loop.now) else { return refusal("too many requests about kept activities") }
         switch request.method {
         case PeerMethod.keep: return keep(request.parameters, from: device)
         case PeerMethod.kept: return .result(["names": .array(store.allNames.map { .string($0.hex) })])
-        case PeerMethod.fetchKept: return fetched(request.parameters)
-        default: return nil
+        default: return fetched(request.parameters)
         }
     }
 
-    private func keep(_ parameters: JSONObject, from device: DeviceID) -> PeerResponse.Outcome {
+    private func refusal(_ cause: String) -> PeerResponse.Outcome {
         let name = accountStore.snapshot.label(of: accountStore.deviceID)
-        guard records[device].keeping.admit(at: loop.now) else {
-            return .failure(.rejected(device: name, cause: "too many requests to keep activities"))
-        }
-        guard let sent = try? Self.records(parameters) else {
-            return .failure(.rejected(device: name, cause: "the records are invalid"))
-        }
+        return .failure(.rejected(device: name, cause: cause))
+    }
+
+    private func keep(_ parameters: JSONObject, from device: DeviceID) -> PeerResponse.Outcome {
+        guard let sent = SentKeptRecord.list(parameters) else { return refusal("the records are invalid") }
         let receivers = Set(
             (parameters["receivers"]?.array ?? []).compactMap { $0.string.flatMap(DeviceID.init(hex:)) })
-        let new = take(sent, from: device)
-        if !new.isEmpty {
-            let known = receivers.union([device, accountStore.deviceID])
-            send(new, to: targets(excluding: known.union(new.map(\.record.signer))), also: known)
+        let (outcomes, forwards) = machine.receive(
+            sent, from: device, receivers: receivers, keepers: keepers, context)
+        for (each, outcome) in zip(sent, outcomes) {
+            guard case .refused(let refusal) = outcome else { continue }
+            log.info(
+                "Did not keep a record",
+                ["from": device.short, "of": each.record.signer.short, "reason": "\(refusal)"])
         }
+        stored(zip(sent, outcomes).filter { $0.1 == .stored }.map(\.0.record))
+        for forward in forwards {
+            send(forward.records, to: forward.targets, also: receivers.union([device, accountStore.deviceID]))
+        }
+        rearm()
         return .result([:])
     }
 
     private func fetched(_ parameters: JSONObject) -> PeerResponse.Outcome {
-        let names = (parameters["names"]?.array ?? []).prefix(Self.maxNames)
+        let names = (parameters["names"]?.array ?? []).prefix(KeptSyncMachine.maxRecords)
         var elements: [JSON] = []
         var size = 0
         for name in names.compactMap({ $0.string.flatMap(KeptName.init(hex:)) }) {
@@ -211,56 +230,48 @@ package final class KeptSync {
             let encoded = sent.record.encoded
             guard elements.isEmpty || size + encoded.count <= Self.maxMessageBytes else { break }
             size += encoded.count
-            elements.append(Self.element(sent, encoded))
+            elements.append(sent.json(encoded))
         }
         return .result(["records": .array(elements)])
     }
 
-    private static func records(_ object: JSONObject) throws(KeptMessageError) -> [SentKeptRecord] {
-        guard let elements = object["records"]?.array, elements.count <= maxNames else { throw KeptMessageError() }
-        var records: [SentKeptRecord] = []
-        for element in elements { records.append(try SentKeptRecord(json: element)) }
-        return records
-    }
-
-    /// Stores records of a member. Returns those that are new.
-    private func take(_ sent: [SentKeptRecord], from device: DeviceID) -> [SentKeptRecord] {
-        var new: [SentKeptRecord] = []
-        for each in sent {
-            switch merge(each) {
-            case .stored: new.append(each)
-            case .known, .outdated: break
-            case .refused(let refusal):
-                log.info(
-                    "Did not keep a record",
-                    ["from": device.short, "of": each.record.signer.short, "reason": "\(refusal)"])
-            }
-        }
-        guard !new.isEmpty else { return [] }
+    /// Handles new records of other devices.
+    private func stored(_ new: [KeptRecord]) {
+        guard !new.isEmpty else { return }
         storeChanged()
-        peers?.delegate?.keptChanged(new.map(\.record))
-        return new
-    }
-
-    private func merge(_ sent: SentKeptRecord) -> KeptStore.Outcome {
-        let snapshot = accountStore.snapshot
-        return store.merge(
-            sent.record, left: sent.left, at: loop.now, members: snapshot.live.count, key: snapshot.memberKey)
+        peers?.delegate?.keptChanged(new)
     }
 
     // MARK: - Comparing
 
     /// Compares the records with those of a member that has sent a hello.
     func compare(_ hello: Hello, over link: PeerLink) {
+        // Copies may wait for the first member that keeps them.
+        let isNewKeeper = isOn && hello.keepsActivities && records[link.device].keepsActivities != true
+        defer { if isNewKeeper { peers?.delegate?.keptChanged([]) } }
         records[link.device].keepsActivities = hello.keepsActivities
         searched.remove(link.device)
-        guard isOn, hello.keepsActivities, let digest = hello.keptDigest, digest != store.digest else { return }
-        pull(link)
+        guard isOn else { return }
+        perform(
+            machine.receivedHello(
+                from: link.device, isKeeper: hello.keepsActivities, digest: hello.keptDigest,
+                shown: link.sentHello?.keptDigest, at: loop.now))
     }
 
-    /// Connects soon to a member that announces records, unless its hello arrives first.
+    /// Handles the end of a link.
+    func ended(_ link: PeerLink) {
+        if pool.established(to: link.device) == nil { machine.disconnected(link.device) }
+    }
+
+    /// Handles a member that has gone offline.
+    func wentOffline(_ device: DeviceID) {
+        machine.wentOffline(device)
+    }
+
+    /// Connects soon to a member that announces records, unless its hello arrives first. Called when
+    /// the member comes online and with each of its new labels.
     func search(_ device: DeviceID) {
-        guard isOn else { return }
+        guard isOn, machine.needsHello(of: device) else { return }
         searched.insert(device)
         guard searchTimer?.isArmed != true else { return }
         searchTimer = loop.timer(after: Self.searchDelay, accuracy: .seconds(1)) { [unowned self] in
@@ -272,53 +283,74 @@ package final class KeptSync {
         }
     }
 
-    private func pull(_ link: PeerLink) {
-        guard pulls.insert(link.device).inserted else { return }
-        link.request(PeerMethod.kept, [:], timeout: Self.timeout) { [self] outcome in
-            guard isOn, case .answered(.result(let result)) = outcome else { return endPull(link) }
-            let names = (result["names"]?.array ?? []).prefix(Self.maxNames)
-                .compactMap { $0.string.flatMap(KeptName.init(hex:)) }
-            fetch(names.filter { !store.contains($0) && !refused.contains($0) }, over: link)
+    private func perform(_ effects: [KeptSyncMachine.Effect]) {
+        for effect in effects {
+            switch effect {
+            case .requestNames(let device):
+                request(PeerMethod.kept, [:], of: device) { [self] result in
+                    let names = result?["names"]?.array?.prefix(KeptSyncMachine.maxNames)
+                        .compactMap { $0.string.flatMap(KeptName.init(hex:)) }
+                    perform(machine.receivedNames(names, from: device, at: loop.now))
+                }
+            case .fetch(let names, let device):
+                let parameters: JSONObject = ["names": .array(names.map { .string($0.hex) })]
+                request(PeerMethod.fetchKept, parameters, of: device) { [self] result in
+                    let sent = result.flatMap(SentKeptRecord.list)
+                    let (new, effects) = machine.receivedRecords(sent, from: device, context)
+                    stored(new)
+                    perform(effects)
+                }
+            case .greet(let device): greet(device)
+            }
+        }
+        rearm()
+    }
+
+    /// Sends a request over an open connection. The completion has nil if there is no result.
+    private func request(
+        _ method: String, _ parameters: JSONObject, of device: DeviceID, completion: @escaping (JSONObject?) -> Void
+    ) {
+        guard let link = pool.established(to: device) else {
+            // In a later turn, because the machine waits for the answer.
+            return loop.later { [self] in
+                completion(nil)
+                machine.disconnected(device)
+            }
+        }
+        link.request(method, parameters, timeout: Self.timeout) { outcome in
+            guard case .answered(.result(let result)) = outcome else { return completion(nil) }
+            completion(result)
         }
     }
 
-    private func fetch(_ names: [KeptName], over link: PeerLink) {
-        guard !names.isEmpty else { return endPull(link) }
-        let parameters: JSONObject = ["names": .array(names.map { .string($0.hex) })]
-        link.request(PeerMethod.fetchKept, parameters, timeout: Self.timeout) { [self] outcome in
-            guard isOn, case .answered(.result(let result)) = outcome, let sent = try? Self.records(result),
-                !sent.isEmpty
-            else { return endPull(link) }
-            _ = take(sent, from: link.device)
-            let received = Set(sent.map { KeptName(of: $0.record.encoded) })
-            // A member must not make this one fetch the same records in an endless loop.
-            let rest = names.filter { !received.contains($0) }
-            guard rest.count < names.count else { return endPull(link) }
-            note(refused: received.filter { !store.contains($0) })
-            fetch(rest, over: link)
-        }
+    private func greet(_ device: DeviceID) {
+        // A new connection starts with a hello.
+        if pool.established(to: device)?.sendHello() != true, online.contains(device) { _ = pool.link(to: device) }
     }
 
-    private func endPull(_ link: PeerLink) {
-        pulls.remove(link.device)
-    }
-
-    private func note(refused names: Set<KeptName>) {
-        if refused.count + names.count > Self.maxNames { refused = [] }
-        refused.formUnion(names)
-    }
+    // MARK: - Timers
 
     /// Announces whether there are records, and schedules the end of the first.
     private func storeChanged() {
         network.announce()
         guard let next = store.nextDeadline else {
-            timer = nil
+            expiryTimer = nil
             return
         }
-        timer = loop.timer(after: loop.now.duration(to: next), accuracy: .seconds(60)) { [unowned self] in
-            store.expire(at: loop.now)
+        expiryTimer = loop.timer(after: loop.now.duration(to: next), accuracy: .seconds(60)) { [unowned self] in
+            machine.expire(at: loop.now)
             storeChanged()
             peers?.delegate?.keptChanged([])
+        }
+    }
+
+    private func rearm() {
+        guard let next = machine.nextDeadline else {
+            machineTimer = nil
+            return
+        }
+        machineTimer = loop.timer(after: loop.now.duration(to: next), accuracy: .seconds(1)) { [unowned self] in
+            perform(machine.tick(online: online, at: loop.now))
         }
     }
 }

@@ -107,6 +107,9 @@ package final class PeerLink {
     /// The last hello of the other side.
     var peerHello: Hello? { machine.peerHello }
 
+    /// The last hello of this side.
+    var sentHello: Hello? { lastHello?.hello }
+
     /// Starts the session on a connection with a proved device. A client sends first.
     ///
     /// - Parameter statements: local statements that the other side probably lacks.

@@ -27,12 +27,20 @@ package struct ActivitySummary: Sendable {
     /// it.
     package let isSent: Bool
 
+    /// The activity that it continues. Only lists and payloads contain it.
+    package let lineage: Lineage?
+
+    /// True if its app edits the content exclusively. Only lists and payloads contain it.
+    package let isExclusive: Bool
+
     /// Creates the description of an activity. The caller must truncate texts that exceed their
     /// limits.
     package init(
         id: ActivityID, type: ActivityType, title: String?, team: String?, supportsStreams: Bool,
-        hasWebpageURL: Bool, age: UInt32, isSent: Bool = false
+        hasWebpageURL: Bool, age: UInt32, isSent: Bool = false, lineage: Lineage? = nil, isExclusive: Bool = false
     ) {
+        self.lineage = lineage
+        self.isExclusive = isExclusive
         self.isSent = isSent
         self.id = id
         self.type = type
@@ -43,12 +51,19 @@ package struct ActivitySummary: Sendable {
         self.age = age
     }
 
+    /// True if an announcement does not contain all of its properties, so that the list is needed.
+    var isListedOnly: Bool { lineage != nil || isExclusive }
+
+    /// Its lineage: without one, it is the first of its own.
+    package var ownLineage: Lineage { lineage ?? Lineage(id: id, step: 0) }
+
     /// Returns true if only the age differs, so that no change is visible to the user. Texts are
     /// compared as bytes, because `==` treats composed and decomposed letters as equal.
     package func hasSameContent(as other: ActivitySummary) -> Bool {
         id == other.id && type == other.type && title.hasSameBytes(as: other.title)
             && team.hasSameBytes(as: other.team) && supportsStreams == other.supportsStreams
             && hasWebpageURL == other.hasWebpageURL && isSent == other.isSent
+            && lineage == other.lineage && isExclusive == other.isExclusive
     }
 }
 
@@ -150,6 +165,8 @@ extension ActivitySummary {
         object["webpageURL"] = .bool(hasWebpageURL)
         object["age"] = .integer(Int64(age))
         if isSent { object["sent"] = true }
+        if let lineage { object["lineage"] = .object(lineage.json) }
+        if isExclusive { object["exclusive"] = true }
         return object
     }
 
@@ -165,6 +182,8 @@ extension ActivitySummary {
         guard let age = UInt32(exactly: try fields.integer("age")) else { throw .field("age") }
         self.init(
             id: id, type: type, title: title, team: team, supportsStreams: try fields.isSet("streams"),
-            hasWebpageURL: try fields.isSet("webpageURL"), age: age, isSent: try fields.isSet("sent"))
+            hasWebpageURL: try fields.isSet("webpageURL"), age: age, isSent: try fields.isSet("sent"),
+            lineage: try fields.optionalObject("lineage").flatMap(Lineage.init(message:)),
+            isExclusive: try fields.isSet("exclusive"))
     }
 }

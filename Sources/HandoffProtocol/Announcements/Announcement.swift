@@ -125,7 +125,9 @@ extension Announcement {
         case .goodbye: flags |= Self.goodbyeFlag
         case .sleep: flags |= Self.goodbyeFlag | Self.asleepFlag
         }
-        if hasMore || packed.count < activities.count { flags |= Self.moreFlag }
+        if hasMore || packed.count < activities.count || activities.contains(where: \.isListedOnly) {
+            flags |= Self.moreFlag
+        }
         if holdsKept { flags |= Self.keptFlag }
         var writer = ByteWriter(capacity: capacity)
         writer.raw(deviceID.bytes)

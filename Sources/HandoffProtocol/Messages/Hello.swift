@@ -44,9 +44,9 @@ package struct Hello: Sendable, Equatable {
     /// True if the sender keeps activities of other devices.
     package let keepsActivities: Bool
 
-    /// Identifies the records of kept activities that the sender has: the exclusive or of the first 8
-    /// bytes of their names. Nil if it has none.
-    package let keptDigest: UInt64?
+    /// Identifies the records of kept activities that the sender has: the first 16 bytes of the
+    /// SHA-256 of their names. Nil if it has none.
+    package let keptDigest: [UInt8]?
 
     /// Identifies the current epoch of the sender's roster, if the sender has its key: the first 8
     /// bytes of the commitment to that key. Nil otherwise.
@@ -63,10 +63,11 @@ package struct Hello: Sendable, Equatable {
     package init?(
         protocolVersion: Int64 = currentVersion, software: String, kind: DeviceKind, port: UInt16, label: Label?,
         generation: UInt64, seq: UInt32? = nil, listSeq: UInt32? = nil, seenGeneration: UInt64?, rosterDigest: [UInt8],
-        epoch: [UInt8]?, leaveReason: LeaveReason? = nil, keepsActivities: Bool = false, keptDigest: UInt64? = nil
+        epoch: [UInt8]?, leaveReason: LeaveReason? = nil, keepsActivities: Bool = false, keptDigest: [UInt8]? = nil
     ) {
         let numbers = [generation, seenGeneration ?? generation]
         guard rosterDigest.count == Announcement.digestCount, port != 0, (epoch?.count ?? 8) == Self.epochCount,
+            (keptDigest?.count ?? Self.keptDigestCount) == Self.keptDigestCount,
             numbers.allSatisfy((1...Position.maxGeneration).contains)
         else { return nil }
         self.protocolVersion = protocolVersion
@@ -92,6 +93,8 @@ extension Hello {
     /// The maximum number of capabilities, and the maximum length of one, in bytes.
     private static let maxCapabilities = 16
     private static let maxCapabilityCount = 32
+    /// The number of bytes of `kept`.
+    private static let keptDigestCount = 16
     /// The capability of a device that keeps activities.
     private static let keepCapability = "keep"
 
@@ -117,7 +120,7 @@ extension Hello {
             object["asleep"] = .bool(true)
         }
         object.add(grease)
-        if let keptDigest { object["kept"] = .string(Hex.encode(Self.bytes(of: keptDigest))) }
+        if let keptDigest { object["kept"] = .string(Hex.encode(keptDigest)) }
         let capabilities = (keepsActivities ? [Self.keepCapability] : []) + (grease.map { [$0.name] } ?? [])
         if !capabilities.isEmpty { object["capabilities"] = .array(capabilities.map { .string($0) }) }
         return JSON.object(object).encoded()
@@ -148,7 +151,7 @@ extension Hello {
         if let listSeq { guard let seq, listSeq <= seq else { throw .field("listSeq") } }
         let capabilities = try fields.texts(
             "capabilities", maximum: Self.maxCapabilities, lengths: 1...Self.maxCapabilityCount)
-        let keptDigest = try fields.optionalHex("kept", bytes: 8)?.reduce(0) { $0 << 8 | UInt64($1) }
+        let keptDigest = try fields.optionalHex("kept", bytes: Self.keptDigestCount)
         let isAsleep = try fields.isSet("asleep")
         let leaveReason: LeaveReason? = try fields.isSet("goodbye") ? (isAsleep ? .sleep : .goodbye) : nil
         let hello = Hello(
@@ -160,12 +163,6 @@ extension Hello {
             keptDigest: keptDigest)
         guard let hello else { throw .field("port, roster, epoch or boot") }
         self = hello
-    }
-
-    private static func bytes(of digest: UInt64) -> [UInt8] {
-        var writer = ByteWriter(capacity: 8)
-        writer.u64(digest)
-        return writer.bytes
     }
 
     private static func seq(_ name: String, in fields: MessageFields) throws(MessageError) -> UInt32? {

@@ -23,7 +23,7 @@ package final class PartFile {
     private let mask: UInt32
     private var isFinished = false
     /// Differences between the sent and the stored file, set by `finish`.
-    private(set) var remarks: [String] = []
+    package private(set) var remarks: [String] = []
     /// The reason why the name differs from the sender's, if it does.
     var nameReason: String?
 

@@ -28,6 +28,13 @@ package final class ReceiverTransfer {
         /// Differences between the sent and the stored content, such as other names, with reasons.
         /// One line each.
         package let remarks: [String]
+
+        package init(path: String?, bytes: Int64, omissions: TransferOmissions = .none, remarks: [String] = []) {
+            self.path = path
+            self.bytes = bytes
+            self.omissions = omissions
+            self.remarks = remarks
+        }
     }
 
     /// The parameters of a transfer.

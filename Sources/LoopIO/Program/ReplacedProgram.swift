@@ -10,6 +10,7 @@ package enum ReplacedProgram {
     package static func run(_ words: [String], variables: [String: String]) -> Errno {
         guard let program = words.first else { return .invalidArgument }
         for (name, value) in variables { setenv(name, value.systemPath, 1) }
+        ProcessSignals.reset()
         _ = DetachedProgram.withCStrings(words) { execvp(program.systemPath, $0) }
         return Errno(rawValue: errno)
     }

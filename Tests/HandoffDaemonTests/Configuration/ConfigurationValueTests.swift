@@ -39,6 +39,8 @@ import Testing
         #expect(value("notifications", "on")?.notifications == true)
         #expect(value("tray", "off")?.tray == false)
         #expect(value("tray", "auto")?.tray == true)
+        #expect(value("keep", "off")?.keep == false)
+        #expect(value("keep", "on")?.keep == true)
         #expect(value("log-level", "debug")?.logLevel == .debug)
     }
 
@@ -66,6 +68,7 @@ import Testing
         ("lock-delay", ["-1 s", "25 h", "8", "Never", "no"]),
         ("idle-delay", ["120", "1 d", "never ever"]),
         ("notifications", ["yes", "no", "On", "1", "0"]), ("tray", ["on", "yes", "Auto"]),
+        ("keep", ["yes", "no", "On"]),
         ("log-level", ["warning", "INFO", "5"]),
     ]
 
@@ -105,6 +108,7 @@ import Testing
         configuration.sessionDelays = SessionDelays(lock: nil, idle: .zero)
         configuration.notifications = false
         configuration.tray = false
+        configuration.keep = false
         configuration.logLevel = .debug
         return configuration
     }
@@ -137,6 +141,7 @@ import Testing
         ("save-answer", "a time from 50 ms to 10 s, with the unit ms, s, min or h"),
         ("payload-limit", "a size from 3 KiB to 960 KiB, in bytes or with the unit KiB or MiB"),
         ("networks", "one of: all, known"), ("notifications", "'on' or 'off'"), ("tray", "'auto' or 'off'"),
+        ("keep", "'on' or 'off'"),
         ("name", "1 to 64 bytes of text without control characters"),
     ])
     func `an error names the range of a setting`(_ key: String, _ allowed: String) throws {

@@ -105,7 +105,7 @@ import Testing
         let type = try #require(ActivityType(Note.type))
         let end = ContinueEvent.continued(type, content, opens, continuation: nil, missing: [])
         #expect(try ContinueEvent(json: call.result()) == end)
-        guard case .continued(id, let by) = try editor.next() else { throw UnexpectedEvent() }
+        guard case .continued(id, let by, nil) = try editor.next() else { throw UnexpectedEvent() }
         #expect(by.deviceName == "couch")
         #expect(try by.device == couch.status().device)
         #expect(viewer.waiting == 0)
@@ -186,7 +186,7 @@ import Testing
             guard case .continued(_, .some, _, _, _) = try ContinueEvent(json: call.result()) else {
                 throw UnexpectedEvent()
             }
-            guard case .continued(published.activity, _) = try published.next() else { throw UnexpectedEvent() }
+            guard case .continued(published.activity, _, nil) = try published.next() else { throw UnexpectedEvent() }
         }
     }
 
@@ -200,7 +200,7 @@ import Testing
             throw UnexpectedEvent()
         }
         #expect(content.userInfo == Note.userInfo("saved"))
-        guard case .continued(id, _) = try editor.next() else { throw UnexpectedEvent() }
+        guard case .continued(id, _, nil) = try editor.next() else { throw UnexpectedEvent() }
     }
 
     @Test func `an owner that does not answer delays a continuation only briefly`() throws {

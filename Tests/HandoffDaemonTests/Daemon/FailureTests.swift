@@ -231,7 +231,7 @@ import Testing
         _ = try viewer.content(continuation)
         call.close()
         try viewer.answer(continuation, handled: true)
-        guard case .continued(published.activity, let by) = try published.next() else { throw UnexpectedEvent() }
+        guard case .continued(published.activity, let by, nil) = try published.next() else { throw UnexpectedEvent() }
         #expect(by.deviceName == "couch")
         #expect(viewer.waiting == 0)
     }
@@ -288,7 +288,7 @@ import Testing
         let small = try desk.publish(Note.activity("next"))
         try fleet.poll("the next offer") { try couch.offers().count == 2 }
         _ = try couch.continue(ContinueRequest(activity: small.activity.hex, take: true)).result()
-        guard case .continued(small.activity, _) = try small.next() else { throw UnexpectedEvent() }
+        guard case .continued(small.activity, _, nil) = try small.next() else { throw UnexpectedEvent() }
         #expect(published.waiting == 0)
     }
 }

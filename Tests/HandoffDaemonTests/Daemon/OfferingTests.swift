@@ -41,7 +41,7 @@ import Testing
                 == ControlErrorName.nothingToContinue.rawValue)
         _ = try couch.continue(ContinueRequest(activity: again.id.hex, take: true)).result()
         // The owner receives the event with its own handle.
-        guard case .continued(id, _) = try editor.next() else { throw UnexpectedEvent() }
+        guard case .continued(id, _, nil) = try editor.next() else { throw UnexpectedEvent() }
         try editor.call(.invalidate, id)
         #expect(try watcher.removed().id == again.id)
     }
@@ -95,7 +95,7 @@ import Testing
         #expect(refused.name == ControlErrorName.nothingToContinue.rawValue)
 
         _ = try couch.continue(ContinueRequest(activity: id.hex, take: true)).result()
-        guard case .continued(id, _) = try sender.next() else { throw UnexpectedEvent() }
+        guard case .continued(id, _, nil) = try sender.next() else { throw UnexpectedEvent() }
         try sender.call(.invalidate, id)
         #expect(try onCouch.removed().id == id)
     }

@@ -30,11 +30,12 @@ struct AppClaimTests {
         #expect(AppClaim(app: app, unit: unit) == claim)
     }
 
-    @Test func `apps that are disabled or muted have a line each`() throws {
-        let file = try AppSwitches(decoding: Array("# mine\nb.b\nmuted c.c\n\na.a\nmuted a.a\n".utf8))
+    @Test func `apps with settings have a line for each`() throws {
+        let file = try AppSwitches(decoding: Array("# mine\nb.b\nmuted c.c\n\na.a\nno-keep b.b\nmuted a.a\n".utf8))
         #expect(file.disabled == [try #require(AppID("a.a")), try #require(AppID("b.b"))])
         #expect(file.muted == [try #require(AppID("a.a")), try #require(AppID("c.c"))])
-        #expect(file.encoded() == Array("a.a\nb.b\nmuted a.a\nmuted c.c\n".utf8))
+        #expect(file.unkept == [try #require(AppID("b.b"))])
+        #expect(file.encoded() == Array("a.a\nb.b\nmuted a.a\nmuted c.c\nno-keep b.b\n".utf8))
         #expect(try AppSwitches(decoding: []) == AppSwitches())
     }
 
@@ -52,6 +53,7 @@ struct AppClaimTests {
 
     @Test(arguments: [
         ("a.a", 1), ("a.a\nb b\n", 2), ("a/a\n", 1), ("a.a\n\u{0}\n", 2), ("muted \n", 1), ("muted a b\n", 1),
+        ("no-keep \n", 1),
     ])
     func `a line that is not an id is refused with its number`(text: String, line: Int) {
         let error = #expect(throws: PeersFile.BadLine.self) { try AppSwitches(decoding: Array(text.utf8)) }

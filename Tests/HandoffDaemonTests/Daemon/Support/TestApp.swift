@@ -54,7 +54,7 @@ final class TestApp {
     /// Returns the activity of the next event, which must be a save request.
     func save(_ sourceLocation: SourceLocation = #_sourceLocation) throws -> ActivityID {
         let event = try next(sourceLocation)
-        guard case .save(let id) = event else { throw UnexpectedEvent(event) }
+        guard case .save(let id, _) = event else { throw UnexpectedEvent(event) }
         return id
     }
 

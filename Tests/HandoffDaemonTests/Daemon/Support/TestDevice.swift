@@ -31,7 +31,7 @@ final class TestDevice {
     private var datagrams: Int32 = -1
     /// The daemon's listening TCP socket while it runs; the daemon owns it.
     private var connections: Int32 = -1
-    private var daemon: Daemon?
+    private(set) var daemon: Daemon?
     /// The calls that a program would keep open. Unreferenced calls would otherwise end before the
     /// test does.
     private var kept: [OpenCall] = []
@@ -101,10 +101,10 @@ final class TestDevice {
         connections = bound.connections
     }
 
-    /// Applies another configuration to the running daemon, as a reload does.
-    func reconfigure(_ change: (inout Configuration) -> Void) {
+    /// Applies another configuration and policy to the running daemon, as a reload does.
+    func reconfigure(policy: Policy = Policy(), _ change: (inout Configuration) -> Void = { _ in }) {
         change(&configuration)
-        daemon?.assumeIsolated { [configuration] in $0.reconfigure(configuration) }
+        daemon?.assumeIsolated { [configuration] in $0.reconfigure(configuration, policy: policy) }
     }
 
     /// Stops the daemon in order, with leave messages.

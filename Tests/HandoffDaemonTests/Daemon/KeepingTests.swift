@@ -1,0 +1,294 @@
+import HandoffControl
+import HandoffJSON
+import HandoffModel
+import LoopIO
+import Testing
+
+@testable import HandoffDaemon
+
+/// The activities of a device in the memory of another one, between whole daemons.
+@Suite final class KeepingTests {
+    private let fleet: Fleet
+    private let desk: TestDevice
+    private let couch: TestDevice
+    private let editor: TestApp
+
+    init() throws {
+        fleet = try Fleet()
+        let devices = try fleet.account("desk", "couch")
+        (desk, couch) = (devices[0], devices[1])
+        editor = try desk.attach("org.example.Editor")
+    }
+
+    deinit {
+        fleet.end()
+    }
+
+    private func pass() { fleet.pass(KeepingMachine.interval) }
+
+    private func waitFor(_ texts: String...) throws {
+        try fleet.poll("the couch has \(texts)") { couch.keptTexts == texts.sorted() }
+    }
+
+    /// Waits until what the desk has sent before was handled: the copy of one more activity arrives.
+    private func settle() throws {
+        let last = try desk.publish(Note.activity("last"))
+        let isDone = desk.keepAll()
+        try fleet.run("the copies") { isDone.withLock { $0 } }
+        try fleet.poll("the last copy") { couch.copies[last.activity] != nil }
+        last.close()
+        try fleet.poll("its withdrawal") { couch.copies[last.activity] == nil }
+    }
+
+    @Test func `an activity is copied 30 s after a change, and not again without one`() throws {
+        let id = try editor.engage(Note.activity("first"))
+        #expect(try desk.status().standing == .member && desk.awaitsCopy)
+        fleet.pass(.seconds(28))
+        _ = try desk.status()
+        #expect(couch.copies.isEmpty)
+        fleet.pass(.seconds(2))
+        try waitFor("first")
+        #expect(!desk.awaitsCopy, "one timer, and only while a copy is due")
+
+        // Without a change, no other copy is signed.
+        let before = desk.copies
+        pass()
+        _ = try desk.status()
+        #expect(!desk.awaitsCopy && desk.copies == before)
+
+        try editor.call(.update, id, change: Note.change("second"))
+        #expect(desk.awaitsCopy)
+        _ = try couch.status()
+        #expect(couch.keptTexts == ["first"])
+        pass()
+        try waitFor("second")
+    }
+
+    @Test func `without a member that keeps activities, nothing waits`() throws {
+        couch.reconfigure { $0.keep = false }
+        try fleet.poll("the couch keeps nothing") { !desk.hasKeepers }
+        _ = try editor.engage(Note.activity("text"))
+        #expect(!desk.awaitsCopy)
+        let isDone = desk.keepAll()
+        #expect(isDone.withLock { $0 }, "sleep is not delayed")
+        // Once one is there, it gets the present state.
+        couch.reconfigure { $0.keep = true }
+        try fleet.poll("the couch keeps activities") { desk.awaitsCopy }
+        pass()
+        try waitFor("text")
+    }
+
+    @Test func `with keep = off everywhere nothing is sent, and nothing waits`() throws {
+        let quiet = try fleet.account("left", "right") { $0.configuration.keep = false }
+        let (left, right) = (quiet[0], quiet[1])
+        var note = Note.activity("text")
+        note.keep = true
+        let published = try left.publish(note)
+        try fleet.poll("the offer") { try right.offers().count == 1 }
+        func opened() -> Int { (left.log + right.log).count { $0.contains("Connection is open") } }
+        let before = opened()
+        #expect(!left.hasKeepers && !left.awaitsCopy)
+        #expect(left.keepAll().withLock { $0 }, "sleep is not delayed")
+        fleet.pass(.seconds(31))
+        _ = try right.status()
+        fleet.pass(.seconds(31))
+        published.close()
+        try fleet.poll("the end of the offer") { try right.offers().isEmpty }
+        #expect(opened() == before)
+        #expect(left.copies.isEmpty && right.copies.isEmpty)
+    }
+
+    @Test func `apps save before sleep, unless they save only when they are continued`() throws {
+        let id = try editor.engageInUnsaved("saved before")
+        let other = try desk.attach("org.example.Secret")
+        var secret = Note.activity("declared", needsSave: true)
+        secret.savesOnContinue = true
+        _ = try other.engage(secret)
+        let isDone = desk.keepAll()
+        #expect(try editor.save() == id)
+        #expect(!isDone.withLock { $0 })
+        try editor.call(.answerSave, id, change: Note.change("saved now"))
+        try fleet.run("sleep") { isDone.withLock { $0 } }
+        #expect(couch.keptTexts == ["declared", "saved now"])
+        #expect(other.waiting == 0)
+    }
+
+    @Test func `what must stay on this device is never copied`() throws {
+        var cases: [ActivityDescription] = []
+        var clipboard = ActivityDescription(type: ActivityType.clipboard.text)
+        clipboard.userInfo = Note.userInfo("clipboard")
+        cases.append(clipboard)
+        var sent = Note.activity("sent")
+        sent.to = "couch"
+        cases.append(sent)
+        var never = Note.activity("never")
+        never.keep = false
+        cases.append(never)
+        var hidden = Note.activity("hidden")
+        hidden.isEligibleForHandoff = false
+        cases.append(hidden)
+        var incomplete = Note.activity("incomplete")
+        incomplete.requiredUserInfoKeys = ["missing"]
+        cases.append(incomplete)
+        let publishers = try cases.map { try desk.publish($0) }
+        pass()
+        try settle()
+        #expect(couch.copies.isEmpty)
+        withExtendedLifetime(publishers) {}
+    }
+
+    @Test func `a payload that is too large is skipped, and its former copy withdrawn`() throws {
+        desk.reconfigure { $0.payloadLimit = 900_000 }
+        let id = try editor.engage(Note.activity("small"))
+        pass()
+        try waitFor("small")
+        try editor.call(.update, id, change: Note.change(String(repeating: "x", count: 520 * 1024)))
+        pass()
+        try waitFor()
+        #expect(!desk.awaitsCopy)
+        try editor.call(.update, id, change: Note.change("small again"))
+        pass()
+        try waitFor("small again")
+        // No device could request more than the payload limit either.
+        desk.reconfigure { $0.payloadLimit = 4096 }
+        try editor.call(.update, id, change: Note.change(String(repeating: "x", count: 5000)))
+        pass()
+        try waitFor()
+    }
+
+    @Test func `a copy ends with the activity's expiration date`() throws {
+        var note = Note.activity("short")
+        note.expirationDate = fleet.appleSeconds + 100
+        _ = try editor.engage(note)
+        pass()
+        try waitFor("short")
+        let closed = Note.activity("closed")
+        var staying = closed
+        staying.keep = true
+        staying.expirationDate = fleet.appleSeconds + 100
+        let other = try desk.publish(staying)
+        other.close()
+        try waitFor("closed", "short")
+        // The timer may be a minute late.
+        for _ in 0..<6 {
+            fleet.pass(.seconds(31))
+            _ = try couch.status()
+            _ = try desk.status()
+        }
+        try waitFor()
+    }
+
+    @Test func `an activity that may outlast its app stays until it is withdrawn`() throws {
+        var note = Note.activity("kept")
+        note.keep = true
+        let first = try desk.publish(note)
+        let second = try desk.publish(Note.activity("not kept"))
+        first.close()
+        second.close()
+        try waitFor("kept")
+        try fleet.poll("the couch lists it") { try couch.listedCopies().map(\.id) == [first.activity] }
+        #expect(try couch.listedCopies().first?.kept?.state == .ended)
+        _ = try desk.call(.withdraw, ["activity": .string(first.activity.hex)])
+        try waitFor()
+        #expect(try couch.listedCopies().isEmpty)
+    }
+
+    @Test func `an update that forbids keeping withdraws the copy`() throws {
+        var note = Note.activity("kept")
+        note.keep = true
+        let id = try editor.engage(note)
+        pass()
+        try waitFor("kept")
+        var change = ActivityChange()
+        change.keep = false
+        try editor.call(.update, id, change: change)
+        try waitFor()
+    }
+
+    @Test func `switching advertising off withdraws all copies`() throws {
+        var note = Note.activity("closed")
+        note.keep = true
+        try desk.publish(note).close()
+        _ = try editor.engage(Note.activity("open"))
+        pass()
+        try waitFor("closed", "open")
+        _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false).json)
+        try waitFor()
+        #expect(!desk.awaitsCopy)
+        #expect(desk.keepAll().withLock { $0 })
+        #expect(try couch.listedCopies(recent: true).isEmpty)
+        _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: true).json)
+        pass()
+        try waitFor("open")
+    }
+
+    @Test func `while advertising to one device is switched off, no device keeps anything`() throws {
+        let train = try fleet.device("train")
+        try train.importAccount(try desk.exportAccount())
+        try fleet.settle([desk, couch, train])
+        _ = try editor.engage(Note.activity("text"))
+        pass()
+        try waitFor("text")
+        _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false, device: "train").json)
+        try waitFor()
+        #expect(train.copies.isEmpty && !desk.awaitsCopy)
+    }
+
+    @Test func `an app that is disabled, or whose activities must not be kept, has no copies`() throws {
+        var note = Note.activity("kept")
+        note.keep = true
+        func isListed(_ member: String) throws -> Bool? {
+            try desk.call(.listApps)["apps"]?.array?.first?.object?[member]?.bool
+        }
+        for (method, member) in [(ControlMethod.setAppKept, "kept"), (.setAppEnabled, "enabled")] {
+            let id = try editor.engage(note)
+            pass()
+            try waitFor("kept")
+            _ = try desk.call(method, ["app": "org.example.Ed", member: false])
+            try waitFor()
+            #expect(try isListed(member) == false)
+            #expect(!desk.awaitsCopy)
+            #expect(desk.keepAll().withLock { $0 })
+            _ = try desk.call(method, ["app": "org.example.Editor", member: true])
+            #expect(try isListed(member) == true)
+            pass()
+            try waitFor("kept")
+            try editor.call(.invalidate, id)
+            try waitFor()
+        }
+    }
+
+    @Test func `the administrator forbids keeping, or a type`() throws {
+        _ = try editor.engage(Note.activity("text"))
+        for rule in ["keep = no", "forbid-type = org.example.*", "forbid-app = org.example.Editor"] {
+            pass()
+            try waitFor("text")
+            var policy = Policy()
+            try PolicyLoader.add(Array((rule + "\n").utf8), path: "/p/a.conf", to: &policy)
+            desk.reconfigure(policy: policy)
+            try waitFor()
+            #expect(!desk.awaitsCopy, "\(rule)")
+            #expect(desk.keepAll().withLock { $0 }, "\(rule)")
+            desk.reconfigure()
+            #expect(desk.awaitsCopy, "\(rule)")
+        }
+    }
+
+    @Test func `a silent member delays sleep by 2 s at most, and the end of the daemon by 1 s`() throws {
+        _ = try editor.engage(Note.activity("text"))
+        try fleet.poll("the offer") { try couch.offers().count == 1 }
+        desk.freezeConnections()
+        couch.freezeConnections()
+        couch.blockConnections()
+        let isDone = desk.keepAll()
+        try fleet.withClockStopped { _ = try desk.status() }
+        #expect(!isDone.withLock { $0 })
+        fleet.pass(KeepingService.sleepTimeout)
+        _ = try desk.status()
+        #expect(isDone.withLock { $0 })
+
+        let hasStopped = try #require(desk.beginToStop())
+        fleet.pass(KeepingService.stopTimeout)
+        try fleet.run("the desk has stopped") { hasStopped.withLock { $0 } }
+    }
+}

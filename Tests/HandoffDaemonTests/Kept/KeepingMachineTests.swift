@@ -1,0 +1,141 @@
+import HandoffDaemon
+import HandoffModel
+import LoopIO
+import Testing
+
+/// Which local activities are copied for other devices, and when.
+@Suite struct KeepingMachineTests {
+    private var machine = KeepingMachine()
+    private var now = MonotonicInstant(nanoseconds: 1_000_000_000_000)
+    private let limit = 2_000
+
+    private func candidate(
+        _ number: UInt8, changes: UInt64 = 0, staysAfterEnd: Bool = false
+    ) throws -> KeepingMachine.Candidate {
+        KeepingMachine.Candidate(
+            offer: id(number), handle: id(100 + number), app: "org.example.Editor",
+            type: try #require(ActivityType("org.example.note")), changes: changes, staysAfterEnd: staysAfterEnd)
+    }
+
+    private func id(_ number: UInt8) -> ActivityID {
+        ActivityID(checked: [UInt8](repeating: number, count: ActivityID.byteCount))
+    }
+
+    /// Reviews these candidates, most recent first, and copies what is then pending.
+    private mutating func copy(_ candidates: [KeepingMachine.Candidate], bytes: Int = 100) {
+        _ = machine.review(candidates, now: now)
+        for offer in machine.pending { machine.handled(offer, bytes: bytes, limit: limit) }
+    }
+
+    @Test mutating func `an activity is copied after the interval, once`() throws {
+        #expect(machine.nextDeadline == nil)
+        #expect(machine.review([try candidate(1)], now: now) == false)
+        #expect(machine.nextDeadline == now + KeepingMachine.interval)
+        #expect(machine.due(at: now).isEmpty && machine.pending == [id(1)])
+        now = now + KeepingMachine.interval
+        #expect(machine.due(at: now) == [id(1)])
+        #expect(machine.activities.isEmpty)
+        machine.handled(id(1), bytes: 100, limit: limit)
+        #expect(machine.activities == [id(1)])
+        #expect(machine.nextDeadline == nil && machine.pending.isEmpty)
+        #expect(machine.review([try candidate(1)], now: now) == false)
+        #expect(machine.nextDeadline == nil)
+    }
+
+    @Test mutating func `further changes do not delay the copy`() throws {
+        copy([try candidate(1)])
+        _ = machine.review([try candidate(1, changes: 1)], now: now)
+        _ = machine.review([try candidate(1, changes: 2)], now: now + .seconds(20))
+        #expect(machine.nextDeadline == now + KeepingMachine.interval)
+        #expect(machine.activities == [id(1)], "the former copy stays until then")
+        machine.handled(id(1), bytes: 100, limit: limit)
+        #expect(machine.review([try candidate(1, changes: 2)], now: now) == false)
+        #expect(machine.pending.isEmpty)
+    }
+
+    @Test mutating func `the end of an activity ends its copy unless it stays`() throws {
+        copy([try candidate(1), try candidate(2, staysAfterEnd: true)])
+        #expect(machine.review([], now: now) == true)
+        #expect(machine.activities == [id(2)])
+        #expect(machine.review([], now: now) == false)
+        #expect(machine.review([try candidate(2, staysAfterEnd: true)], now: now) == true, "it is on offer again")
+        #expect(machine.review([], now: now, mayStay: { _ in false }) == true)
+        #expect(machine.activities.isEmpty)
+    }
+
+    @Test mutating func `an activity that ends before its copy leaves nothing`() throws {
+        _ = machine.review([try candidate(1, staysAfterEnd: true)], now: now)
+        #expect(machine.review([], now: now) == false)
+        #expect(machine.pending.isEmpty && machine.nextDeadline == nil && machine.activities.isEmpty)
+        machine.handled(id(1), bytes: 100, limit: limit)
+        #expect(machine.activities.isEmpty)
+    }
+
+    @Test mutating func `the most recent activities come first, and no more than the maximum are copied`() throws {
+        var candidates: [KeepingMachine.Candidate] = []
+        for number in 1...12 { candidates.append(try candidate(UInt8(number))) }
+        copy(candidates)
+        #expect(machine.activities == (1...8).map { id($0) })
+        copy(candidates.reversed())
+        #expect(machine.activities == (5...12).reversed().map { id($0) })
+    }
+
+    @Test mutating func `activities that have ended yield to those on offer`() throws {
+        copy([try candidate(20, staysAfterEnd: true), try candidate(21, staysAfterEnd: true)])
+        copy([try candidate(20, staysAfterEnd: true)])
+        copy([])
+        #expect(Set(machine.activities) == [id(20), id(21)])
+        var candidates: [KeepingMachine.Candidate] = []
+        for number in 1...7 { candidates.append(try candidate(UInt8(number))) }
+        copy(candidates)
+        #expect(machine.activities.count == 8 && machine.activities.contains(id(20)))
+        candidates.append(try candidate(8))
+        copy(candidates)
+        #expect(Set(machine.activities) == Set((1...8).map { id($0) }))
+    }
+
+    @Test mutating func `the oldest copies that do not fit are dropped, and not made again`() throws {
+        let candidates = [try candidate(1), try candidate(2), try candidate(3)]
+        copy(candidates, bytes: 900)
+        #expect(machine.activities == [id(1), id(2)])
+        #expect(machine.pending.isEmpty)
+        #expect(machine.review(candidates, now: now) == false)
+        #expect(machine.pending.isEmpty)
+        // One that has become smaller fits.
+        _ = machine.review([try candidate(1), try candidate(2), try candidate(3, changes: 1)], now: now)
+        machine.handled(id(3), bytes: 100, limit: limit)
+        #expect(machine.activities == [id(1), id(2), id(3)])
+    }
+
+    @Test mutating func `a state that cannot be copied removes the former copy, and is not tried again`() throws {
+        copy([try candidate(1)])
+        _ = machine.review([try candidate(1, changes: 1)], now: now)
+        machine.handled(id(1), bytes: nil, limit: limit)
+        #expect(machine.activities.isEmpty && machine.nextDeadline == nil)
+        #expect(machine.review([try candidate(1, changes: 1)], now: now) == false)
+        #expect(machine.nextDeadline == nil)
+        _ = machine.review([try candidate(1, changes: 2)], now: now)
+        #expect(machine.pending == [id(1)])
+    }
+
+    @Test mutating func `copies are withdrawn by the owner's handle, by the offer, and all together`() throws {
+        copy([try candidate(1, staysAfterEnd: true), try candidate(2), try candidate(3)])
+        #expect(machine.withdraw(id(101)) == true)
+        #expect(machine.withdraw(id(101)) == false)
+        #expect(machine.withdrawOffer(id(2)) == true)
+        #expect(machine.withdrawOffer(id(2)) == false)
+        #expect(machine.activities == [id(3)])
+        machine.withdrawAll()
+        #expect(machine.activities.isEmpty && machine.pending.isEmpty)
+        _ = machine.review([try candidate(4)], now: now)
+        #expect(machine.withdraw(id(104)) == false, "there was no copy")
+        #expect(machine.pending.isEmpty)
+    }
+
+    @Test mutating func `the last declaration decides whether a copy stays`() throws {
+        copy([try candidate(1, staysAfterEnd: true)])
+        _ = machine.review([try candidate(1)], now: now)
+        #expect(machine.review([], now: now) == true)
+        #expect(machine.activities.isEmpty)
+    }
+}
