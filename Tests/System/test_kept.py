@@ -76,6 +76,23 @@ def kept(daemon, *words):
     return {each["id"]: each for each in daemon.ctl("list", *words).lines if each["kept"]}
 
 
+@test("an activity is kept when its daemon stops, and ends there when its app has ended before")
+def stopped(stage):
+    logind, origin, taker = devices(stage, "origin", "taker")
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    ended = origin.publish(OTHER, "--title", "Ended")
+    watch.wait("added", id=ended.id)
+    ended.process.send_signal(signal.SIGINT)
+    watch.wait("removed", id=ended.id)
+    owner = origin.publish(TYPE, "--title", "Draft", "--user-info", '{"text": "half a sentence"}')
+    watch.wait("added", id=owner.id)
+    expect(origin.stop() == 0, "the origin did not exit")
+    offers = until("the copy", lambda: kept(taker))
+    expect(list(offers) == [owner.id] and offers[owner.id]["kept"]["state"] == "offline", f"{offers}")
+    expect(taker.ctl("continue", "--print").line["userInfo"] == {"text": "half a sentence"}, "another state")
+
+
 @test("a third device passes on what it keeps, and the receipt of the device that continued it")
 def keeper(stage):
     logind, origin, server, taker = devices(stage, "origin", "server", "taker")

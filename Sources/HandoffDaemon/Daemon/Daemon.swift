@@ -129,6 +129,14 @@ actor Daemon {
         guard onStopped == nil else { return }
         onStopped = completion
         log.notice("Stopping")
+        // While the apps are connected, and their activities exist.
+        guard let core else { return stopParts() }
+        core.keeping.keepAll(timeout: KeepingService.stopTimeout) { [weak self] in
+            self?.assumeIsolated { $0.stopParts() }
+        }
+    }
+
+    private func stopParts() {
         // Before the connections of apps end. Otherwise an app that closes its stream would be
         // recorded as the cause.
         core?.streams.stop()

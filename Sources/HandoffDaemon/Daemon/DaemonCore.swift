@@ -286,14 +286,10 @@ final class DaemonCore {
         keeping.setOn(configuration.keep && policy.forbidsKeeping == nil)
     }
 
-    /// Stops all parts: lets other devices keep the activities, sends a leave message and closes all connections.
+    /// Stops all parts: sends a leave message and closes all connections.
     ///
     /// - Parameter withdrawn: called on discovery's thread once the announcements are withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
-        keeping.keepAll(timeout: KeepingService.stopTimeout) { [self] in stopParts(withdrawn: withdrawn) }
-    }
-
-    private func stopParts(withdrawn: @escaping @Sendable () -> Void) {
         sessions.stop()
         sleep.stop()
         tray.setOn(false)
