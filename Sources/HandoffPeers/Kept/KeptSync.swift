@@ -201,11 +201,12 @@ package final class KeptSync {
             (parameters["receivers"]?.array ?? []).compactMap { $0.string.flatMap(DeviceID.init(hex:)) })
         let (outcomes, forwards) = machine.receive(
             sent, from: device, receivers: receivers, keepers: keepers, context)
-        for (each, outcome) in zip(sent, outcomes) {
-            guard case .refused(let refusal) = outcome else { continue }
-            log.info(
-                "Did not keep a record",
-                ["from": device.short, "of": each.record.signer.short, "reason": "\(refusal)"])
+        // At most one line for a message: a member may send many invalid records.
+        let refusals = outcomes.filter { if case .refused = $0 { true } else { false } }
+        if let first = refusals.first {
+            log.debug(
+                "Did not keep records",
+                ["from": device.short, "number": "\(refusals.count)", "first": "\(first)"])
         }
         stored(zip(sent, outcomes).filter { $0.1 == .stored }.map(\.0.record))
         for forward in forwards {
