@@ -74,6 +74,7 @@ package final class KeptSync {
             storeChanged()
             rearm()
             for link in records.links { _ = link.sendHello() }
+            if isOn { compareAll() }
         }
     }
 
@@ -253,6 +254,14 @@ package final class KeptSync {
     /// Handles the end of a link.
     func ended(_ link: PeerLink) {
         if pool.established(to: link.device) == nil { machine.disconnected(link.device) }
+    }
+
+    /// Compares the records with those of all online members.
+    private func compareAll() {
+        for link in records.links {
+            if let hello = link.peerHello { compare(hello, over: link) }
+        }
+        for peer in network.table.all where peer.holdsKept { search(peer.deviceID) }
     }
 
     /// Handles a member that has gone offline.
