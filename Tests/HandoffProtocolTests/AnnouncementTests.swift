@@ -73,6 +73,15 @@ import Testing
         #expect(try Announcement(decoding: bytes).leaveReason == nil, "the flag is ignored on its own")
     }
 
+    @Test func `the flag of kept records is independent of the others`() throws {
+        var announcement = try Samples.announcement(1)
+        let plain = announcement.encode(capacity: 300)
+        announcement.holdsKept = true
+        let bytes = announcement.encode(capacity: 300)
+        #expect(bytes[47] == plain[47] | 8)
+        #expect(try Announcement(decoding: bytes) == announcement)
+    }
+
     @Test func `an empty announcement is only its header`() throws {
         let announcement = try Samples.announcement(1, leaveReason: .goodbye)
         let bytes = announcement.encode(capacity: Announcement.headerCount)

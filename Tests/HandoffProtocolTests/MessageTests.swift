@@ -19,7 +19,8 @@ import Testing
         #""port":0"#, #""port":70000"#, #""port":"x""#, #""version":0"#, #""version":null"#, #""boot":-1"#,
         #""roster":"00""#, #""roster":"zz00000000000000""#, #""label":"00""#, #""epoch":7"#, #""epoch":"00""#,
         #""boot":0"#, #""seenBoot":0"#, #""listSeq":-1"#,
-        #""device":"00""#, #""boot":1.5"#, #""seq":-1"#, #""seq":4294967296"#,
+        #""device":"00""#, #""boot":1.5"#, #""seq":-1"#, #""seq":4294967296"#, #""kept":"0011223344556677""#,
+        #""kept":1"#, #""kept":"""#, #""capabilities":["keep",1]"#, #""capabilities":"keep""#,
     ]) func `an invalid member of a hello is an error`(member: String) throws {
         let device = try Samples.device(1)
         let key = String(member.split(separator: ":")[0])
@@ -30,6 +31,23 @@ import Testing
         #expect(throws: Never.self) { try Hello(decoding: Self.body(good), from: device) }
         let bad = "{" + (members.filter { !$0.hasPrefix(key) } + [member]).joined(separator: ",") + "}"
         #expect(throws: MessageError.self) { try Hello(decoding: Self.body(bad), from: device) }
+    }
+
+    @Test func `a hello shows the kept activities`() throws {
+        let device = try Samples.device(1)
+        let digest = Array(UInt8(0)..<16)
+        func hello(_ keeps: Bool, _ digest: [UInt8]?) -> Hello? {
+            Hello(
+                software: "test/1", kind: .other, port: 1, label: nil, generation: 1, seenGeneration: nil,
+                rosterDigest: [UInt8](repeating: 0, count: 8), epoch: nil, keepsActivities: keeps, keptDigest: digest)
+        }
+        for (keeps, digest) in [(true, digest), (true, nil), (false, nil)] {
+            let read = try Hello(decoding: #require(hello(keeps, digest)).encoded(), from: device)
+            #expect(read.keepsActivities == keeps && read.keptDigest == digest)
+        }
+        #expect(hello(true, Array(digest.dropLast())) == nil)
+        let text = #"{"version":1,"port":1,"boot":1,"roster":"0000000000000000","capabilities":["other","keep"]}"#
+        #expect(try Hello(decoding: Self.body(text), from: device).keepsActivities)
     }
 
     @Test func `a hello may name only the certificate's device`() throws {

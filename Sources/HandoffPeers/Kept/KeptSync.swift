@@ -76,6 +76,7 @@ package final class KeptSync {
             storeChanged()
             rearm()
             for link in records.links { _ = link.sendHello() }
+            if isOn { compareAll() }
         }
     }
 
@@ -207,11 +208,12 @@ package final class KeptSync {
             (parameters["receivers"]?.array ?? []).compactMap { $0.string.flatMap(DeviceID.init(hex:)) })
         let (outcomes, forwards) = machine.receive(
             sent, from: device, receivers: receivers, keepers: keepers, context)
-        for (each, outcome) in zip(sent, outcomes) {
-            guard case .refused(let refusal) = outcome else { continue }
-            log.info(
-                "Did not keep a record",
-                ["from": device.short, "of": each.record.signer.short, "reason": "\(refusal)"])
+        // At most one line for a message: a member may send many invalid records.
+        let refusals = outcomes.filter { if case .refused = $0 { true } else { false } }
+        if let first = refusals.first {
+            log.debug(
+                "Did not keep records",
+                ["from": device.short, "number": "\(refusals.count)", "first": "\(first)"])
         }
         stored(zip(sent, outcomes).filter { $0.1 == .stored }.map(\.0.record))
         for forward in forwards {
@@ -261,6 +263,14 @@ package final class KeptSync {
     /// Handles the end of a link.
     func ended(_ link: PeerLink) {
         if pool.established(to: link.device) == nil { machine.disconnected(link.device) }
+    }
+
+    /// Compares the records with those of all online members.
+    private func compareAll() {
+        for link in records.links {
+            if let hello = link.peerHello { compare(hello, over: link) }
+        }
+        for peer in network.table.all where peer.holdsKept { search(peer.deviceID) }
     }
 
     /// Handles a member that has gone offline.

@@ -80,6 +80,8 @@ import Testing
         try network.run("the answers") { outcome != nil }
         #expect(outcome?.confirmed == [server.id] && kept(at: couch).isEmpty)
         #expect(couch.peers.kept.store.isEmpty)
+        couch.peers.kept.isOn = true
+        try network.run("the couch has both") { kept(at: couch).count == 2 }
     }
 
     @Test func `a key rotation loses nothing, and a removal drops the records of the device`() throws {
