@@ -569,7 +569,7 @@ def single_steps(stage):
     share.attached(new)
     expect(len(shown) == 1, "the lost connection ended the new one")
     words = [sys.executable, "-B", PROGRAM, "share", "--", "htop"]
-    done = subprocess.run(words, env={"PATH": "/nonexistent"}, capture_output=True)
+    done = subprocess.run(words, env={"PATH": BIN}, capture_output=True)
     expect(done.returncode == 1 and b"install the package tmux" in done.stderr, f"{done}")
 
 

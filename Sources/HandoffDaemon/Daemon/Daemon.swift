@@ -131,7 +131,7 @@ actor Daemon {
         log.notice("Stopping")
         // While the apps are connected, and their activities exist.
         guard let core else { return stopParts() }
-        core.keeping.keepAll(timeout: KeepingService.stopTimeout) { [weak self] in
+        core.keeping.stop { [weak self] in
             self?.assumeIsolated { $0.stopParts() }
         }
     }

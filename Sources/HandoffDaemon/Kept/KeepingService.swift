@@ -16,7 +16,7 @@ final class KeepingService {
     /// The maximum time for which the sleep of the machine is delayed until its activities are kept.
     static let sleepTimeout = Duration.seconds(2)
     /// The maximum time for which the end of the daemon is delayed.
-    static let stopTimeout = Duration.seconds(1)
+    private static let stopTimeout = Duration.seconds(1)
     /// The maximum size of the copies of all members together in bytes, in equal shares, as of `KeptStore`.
     private static let maxShared = 6 * 1024 * 1024
     /// The maximum number of remembered receipts.
@@ -167,6 +167,18 @@ final class KeepingService {
             push([], firstGeneration: peers.position.generation)
         }
         return id
+    }
+
+    /// Sends the current state of all activities before the daemon stops. Their ends, which follow, no
+    /// longer withdraw the copies.
+    ///
+    /// - Parameter completion: called once, after at most `stopTimeout`.
+    func stop(completion: @escaping () -> Void) {
+        keepAll(timeout: Self.stopTimeout) { [self] in
+            isOn = false
+            timer = nil
+            completion()
+        }
     }
 
     /// Sends the current state of all activities before this device goes offline.
