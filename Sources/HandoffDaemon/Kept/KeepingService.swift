@@ -44,6 +44,8 @@ final class KeepingService {
     private var timer: LoopTimer?
     /// The time of the last record. No time is used twice.
     private var lastTime: UInt64 = 0
+    /// The number of the change of the offers in the last list.
+    private var listedSeq: UInt32 = 0
     /// True once this device has sent a list, which later ones must replace.
     private var hasListed = false
     /// The receipts of this device's activities that their apps were notified of.
@@ -99,7 +101,9 @@ final class KeepingService {
     func review() {
         guard isOn else { return }
         if permission == .withdrawn { return withdrawOwn() }
-        if reviewCandidates() { push([]) }
+        // Another device lists a closed activity once the list is as new as the offers, which lack it.
+        let isListOld = machine.hasClosed && listedSeq != peers.position.seq
+        if reviewCandidates() || isListOld { push([]) }
         copyDue()
     }
 
@@ -330,6 +334,7 @@ final class KeepingService {
             return completion(KeptSync.Outcome())
         }
         hasListed = true
+        listedSeq = stamp.position.seq
         // The list makes room for the copies.
         peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
             for case .receipt(let receipt) in again { self?.note(outcome, of: receipt) }

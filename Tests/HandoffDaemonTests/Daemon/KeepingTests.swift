@@ -231,7 +231,8 @@ import Testing
         try waitFor("text")
         _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false, device: "train").json)
         try waitFor()
-        #expect(train.copies.isEmpty && !desk.awaitsCopy)
+        try fleet.poll("the train has nothing") { train.copies.isEmpty }
+        #expect(!desk.awaitsCopy)
     }
 
     @Test func `an app that is disabled, or whose activities must not be kept, has no copies`() throws {
