@@ -166,7 +166,7 @@ struct ControlValueTests {
         expectEveryField(of: try Sample.status().json, optional: ["account", "standing", "epoch", "unansweredSince"]) {
             (json) throws(VarlinkError) in _ = try ControlStatus(json: json)
         }
-        expectEveryField(of: try Sample.offered().json, optional: ["title", "team", "webpageURL", "missing"]) {
+        expectEveryField(of: try Sample.offered().json, optional: ["title", "team", "webpageURL", "missing", "kept"]) {
             (json) throws(VarlinkError) in _ = try OfferedActivity(json: json)
         }
         expectEveryField(of: try Sample.origin().json, optional: ["app", "appVersion"]) {

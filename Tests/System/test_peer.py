@@ -13,7 +13,6 @@ import subprocess
 import sys
 import time
 
-from browsers import until
 from harness import ROOT, Failure, Skip, expect, main, run, same, test
 
 PEER = os.path.join(ROOT, "Tests", "Peer")
@@ -409,7 +408,7 @@ def reserved(stage):
     with open(daemon.configuration, "a") as file:
         file.write("keep = off\n")
     daemon.process.send_signal(signal.SIGHUP)
-    until("the reload", lambda: "error" in peer.request(link, "kept", {}))
+    until(lambda: "error" in peer.request(link, "kept", {}), "the setting has no effect")
     for method in ("keep", "kept", "fetchKept"):
         answer = peer.request(link, method, {"copy": "AAAA"})
         expect(answer.get("error", {}).get("reason") == "unknownMethod", f"{method}: {answer}")

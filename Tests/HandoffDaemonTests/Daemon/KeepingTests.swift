@@ -209,6 +209,8 @@ import Testing
         var note = Note.activity("closed")
         note.keep = true
         try desk.publish(note).close()
+        // Before the clock passes the timeout of the message.
+        try waitFor("closed")
         _ = try editor.engage(Note.activity("open"))
         pass()
         try waitFor("closed", "open")
