@@ -48,6 +48,7 @@ struct InterfaceValueTests {
         ("FollowLog)", ControlLogEntry.self), ("GetAccount)", ControlAccount.self), ("Join(", JoinRequest.self),
         ("RemoveDevice)", RemovalEvent.self), ("Continue(", ContinueRequest.self),
         ("ContinuationFailed", HandoffFailure.self), ("SwitchedOff", ControlRestriction.self),
+        ("Kept", ControlKept.self), ("Lineage", Lineage.self), ("Continuation", PublishedActivity.Continuation.self),
     ]
 
     private static let appValues: [(object: String, type: CodableType)] = [
@@ -59,7 +60,7 @@ struct InterfaceValueTests {
         ("ReportProgress(", ReportProgressRequest.self), ("ReportProgress)", ReportProgressReply.self),
         ("ShareMemory(", ShareMemoryRequest.self), ("ShareMemory)", ShareMemoryReply.self),
         ("AwaitStream)", AwaitStreamReply.self), ("StreamEnded", StreamEndedError.self),
-        ("StreamFailed", HandoffFailure.self),
+        ("StreamFailed", HandoffFailure.self), ("Kept", ControlKept.self), ("Lineage", Lineage.self),
     ]
 
     @Test(arguments: toolValues)

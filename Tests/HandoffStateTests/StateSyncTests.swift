@@ -79,9 +79,9 @@ import Testing
                 "\(folder.path)/.joined.new \(size("joined"))", folder.path,
             ])
         _ = try stored.folder.resetIdentity()
-        // The note that it leaves; the removal of the account, the joined note and the callers; the
-        // new identity; the removal of the first note.
-        #expect(disk.take().count { $0 == folder.path } == 6)
+        // The note that it leaves; the removal of the account, the joined note, the callers and the
+        // receipts; the new identity; the removal of the first note.
+        #expect(disk.take().count { $0 == folder.path } == 7)
     }
 
     @Test

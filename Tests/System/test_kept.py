@@ -235,6 +235,7 @@ def afterwards(stage):
         with subprocess.Popen([*ctl(second), "continue", offer["id"], "--print"], stdout=subprocess.PIPE) as taking:
             expect(wait("save").get("forUser") is True, f"{events}")
             wait("continued")
+            taking.communicate()
         expect(taking.returncode == 0, "it was not continued")
         mine = until("its state", lambda: (found,) if len(found := first.ctl("list", "--mine").lines) == left else None)[0]
         expect(not mine or (mine[0]["age"] is None) == (what == "pause"), f"{mine}")

@@ -7,6 +7,7 @@ Needs the Python packages 'cryptography' and 'pyOpenSSL'.
 import json
 import os
 import shutil
+import signal
 import socket
 import subprocess
 import sys
@@ -390,7 +391,7 @@ def recorded(stage):
     expect(opens(second) and not opens(first) and not opens(second), "the next call")
 
 
-@test("the capability and the flag reserved for kept activities are ignored, and their methods are answered as unknown")
+@test("with keep = off, the capability and the flag of kept activities are ignored, and their methods are answered as unknown")
 def reserved(stage):
     daemon, python = account(stage)
     watch = daemon.follow("watch")
@@ -402,6 +403,12 @@ def reserved(stage):
     host, _, port = python.target.rpartition(":")
     link = peer.open_connection(host, int(port))
     peer.send_frames(link, (l.HELLO, json.dumps(json.loads(peer.hello()) | {"capabilities": ["keep"]}).encode()))
+    answer = peer.request(link, "keep", {"copy": "AAAA"})
+    expect(answer.get("error", {}).get("reason") == "rejected", f"invalid records are accepted: {answer}")
+    with open(daemon.configuration, "a") as file:
+        file.write("keep = off\n")
+    daemon.process.send_signal(signal.SIGHUP)
+    until(lambda: "error" in peer.request(link, "kept", {}), "the setting has no effect")
     for method in ("keep", "kept", "fetchKept"):
         answer = peer.request(link, method, {"copy": "AAAA"})
         expect(answer.get("error", {}).get("reason") == "unknownMethod", f"{method}: {answer}")

@@ -20,7 +20,7 @@ package struct ContinueCommand: Command {
             OptionSpecification("--web", .flag, "open its web page in the browser, although an app continues it"),
             OptionSpecification("--older", .flag, "continue it although another device has a newer state"),
             OptionSpecification(
-                "--back", .flag, "ID is of this device: continue the newest state of it on another device"),
+                "--back", .flag, "with an ID of this device: continue its newest state on another one"),
             OptionSpecification("--print", .flag, "print the activity with its payload instead of opening an app"),
             OptionSpecification(
                 "--output", .value(.content), "like --print, and save the content that the other app streams"),

@@ -69,6 +69,9 @@ package struct KeepingMachine: Sendable {
         entries.filter { $0.value.bytes != nil }.sorted { $0.value.order > $1.value.order }.map(\.key)
     }
 
+    /// True if a copied activity is no longer on offer.
+    package var hasClosed: Bool { entries.values.contains { !$0.isOffered && $0.bytes != nil } }
+
     /// Applies the present candidates.
     ///
     /// - Parameters:

@@ -17,8 +17,6 @@ final class KeepingService {
     static let sleepTimeout = Duration.seconds(2)
     /// The maximum time for which the end of the daemon is delayed.
     private static let stopTimeout = Duration.seconds(1)
-    /// The maximum size of the copies of all members together in bytes, in equal shares, as of `KeptStore`.
-    private static let maxShared = 6 * 1024 * 1024
     /// The maximum number of remembered receipts.
     private static let maxNoted = 1024
 
@@ -44,6 +42,8 @@ final class KeepingService {
     private var timer: LoopTimer?
     /// The time of the last record. No time is used twice.
     private var lastTime: UInt64 = 0
+    /// The number of the change of the offers in the last list.
+    private var listedSeq: UInt32 = 0
     /// True once this device has sent a list, which later ones must replace.
     private var hasListed = false
     /// The receipts of this device's activities that their apps were notified of.
@@ -103,7 +103,9 @@ final class KeepingService {
     func review() {
         guard isOn else { return }
         if permission == .withdrawn { return withdrawOwn() }
-        if reviewCandidates() { push([]) }
+        // Another device lists a closed activity once the list is as new as the offers, which lack it.
+        let isListOld = machine.hasClosed && listedSeq != peers.position.seq
+        if reviewCandidates() || isListOld { push([]) }
         copyDue()
     }
 
@@ -275,7 +277,7 @@ final class KeepingService {
 
     private func copies(of offers: [ActivityID]) -> [KeptRecord] {
         // A keeper refuses copies above the share of their origin.
-        let limit = min(KeptLimits.maxPayloads, Self.maxShared / max(accountStore.snapshot.live.count, 1))
+        let limit = KeptLimits.payloadShare(members: accountStore.snapshot.live.count)
         var copies: [KeptCopy] = []
         for offer in offers {
             let new = apps.offered(offer).flatMap { copy(of: $0, offer) }
@@ -347,6 +349,7 @@ final class KeepingService {
         }
         hasListed = true
         defer { core.control.keptChanged() }
+        listedSeq = stamp.position.seq
         // The list makes room for the copies.
         peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
             for case .receipt(let receipt) in again { self?.note(outcome, of: receipt) }

@@ -209,6 +209,8 @@ import Testing
         var note = Note.activity("closed")
         note.keep = true
         try desk.publish(note).close()
+        // Before the clock passes the timeout of the message.
+        try waitFor("closed")
         _ = try editor.engage(Note.activity("open"))
         pass()
         try waitFor("closed", "open")
@@ -231,7 +233,8 @@ import Testing
         try waitFor("text")
         _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false, device: "train").json)
         try waitFor()
-        #expect(train.copies.isEmpty && !desk.awaitsCopy)
+        try fleet.poll("the train has nothing") { train.copies.isEmpty }
+        #expect(!desk.awaitsCopy)
     }
 
     @Test func `an app that is disabled, or whose activities must not be kept, has no copies`() throws {

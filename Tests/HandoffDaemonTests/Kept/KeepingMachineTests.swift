@@ -56,7 +56,7 @@ import Testing
     @Test mutating func `the end of an activity ends its copy unless it stays`() throws {
         copy([try candidate(1), try candidate(2, staysAfterEnd: true)])
         #expect(machine.review([], now: now) == true)
-        #expect(machine.activities == [id(2)])
+        #expect(machine.activities == [id(2)] && machine.hasClosed)
         #expect(machine.review([], now: now) == false)
         #expect(machine.review([try candidate(2, staysAfterEnd: true)], now: now) == true, "it is on offer again")
         #expect(machine.review([], now: now, mayStay: { _ in false }) == true)
