@@ -118,20 +118,17 @@ def keeper(stage):
 @test("what was kept survives a power cut, and what its app has ended is never continued again")
 def power_cut(stage):
     logind, origin, taker = devices(stage, "origin", "taker")
-    watch = taker.follow("watch")
-    watch.wait("ready")
     first = origin.publish(TYPE, "--title", "Ended", "--keep")
     second = origin.publish(OTHER, "--title", "Kept", "--keep", "--user-info", '{"page": 3}')
     third = origin.publish(OTHER, "--title", "Private", "--no-keep")
-    for each in (first, second, third):
-        watch.wait("added", id=each.id)
+    until("the offers", lambda: {first.id, second.id, third.id} == {each["id"] for each in taker.ctl("list").lines})
     # An app that has ended stays available, unless the user withdraws its activity.
     for each in (first, second):
         each.process.send_signal(signal.SIGINT)
         until("the copy", lambda: each.id in kept(taker))
     expect(set(kept(origin, "--recent")) == {first.id, second.id}, "the origin does not list what it closed")
     origin.ctl("withdraw", first.id)
-    watch.wait("removed", id=first.id)
+    until("the withdrawal", lambda: set(kept(taker)) == {second.id})
     origin.kill()
     offers = until("the state after the power cut", lambda: found if (found := kept(taker))[second.id]["kept"]["state"] != "ended" else None)
     expect(set(offers) == {second.id}, f"{offers}")
