@@ -23,6 +23,7 @@ extension DaemonCore {
     func switchesChanged() {
         disableApps()
         peers.advertisingChanged()
+        keeping.review()
         control.offersChanged()
     }
 
@@ -35,6 +36,7 @@ extension DaemonCore {
                 appSwitches = switches
                 disableApps()
                 peers.offersChanged()
+                keeping.review()
                 control.offersChanged()
             }
             completion(result)

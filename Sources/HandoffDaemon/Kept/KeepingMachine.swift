@@ -64,13 +64,15 @@ package struct KeepingMachine: Sendable {
 
     /// Applies the present candidates.
     ///
-    /// - Parameter candidates: most recent first.
+    /// - Parameters:
+    ///   - candidates: most recent first.
+    ///   - endedStay: false to withdraw the copies of activities that are no longer on offer.
     /// - Returns: true if a copied activity has ended, or is no longer on offer.
-    package mutating func review(_ candidates: [Candidate], now: MonotonicInstant) -> Bool {
+    package mutating func review(_ candidates: [Candidate], endedStay: Bool = true, now: MonotonicInstant) -> Bool {
         let before = entries.filter { $0.value.copied != nil }.mapValues(\.isOffered)
         let present = Set(candidates.map(\.offer))
         for (offer, entry) in entries where !present.contains(offer) {
-            if entry.staysAfterEnd, entry.copied != nil {
+            if endedStay, entry.staysAfterEnd, entry.copied != nil {
                 entries[offer]?.isOffered = false
                 entries[offer]?.due = nil
             } else {

@@ -88,15 +88,15 @@ final class KeepingService {
 
     /// Handles a change of the local activities, or of the online members.
     func review() {
-        guard peers.kept.isOn else { return }
-        if machine.review(candidates(), now: loop.now) { push([]) }
+        guard peers.kept.isOn, !isPaused else { return }
+        if reviewCandidates() { push([]) }
         copyDue()
     }
 
     /// Copies what is due, if a member is online that may keep it.
     private func copyDue() {
         timer = nil
-        guard let next = machine.nextDeadline, peers.kept.hasKeepers else { return }
+        guard let next = machine.nextDeadline, peers.kept.hasKeepers, !isPaused else { return }
         guard next <= loop.now else {
             timer = loop.timer(after: loop.now.duration(to: next), accuracy: .seconds(1)) { [unowned self] in copyDue()
             }
@@ -108,8 +108,8 @@ final class KeepingService {
 
     /// Copies an activity at the request of its app, and before the app ends.
     func keepNow(_ activities: [LocalActivity]) {
-        guard peers.kept.isOn else { return }
-        _ = machine.review(candidates(), now: loop.now)
+        guard peers.kept.isOn, !isPaused else { return }
+        _ = reviewCandidates()
         let offers = Set(activities.filter { $0.keeping == .afterEnd }.compactMap(\.offer?.id))
         let new = copies(of: machine.pending.filter(offers.contains))
         if !new.isEmpty { push(new) }
@@ -160,7 +160,7 @@ final class KeepingService {
         let saved = { [self] in
             waiting -= 1
             guard waiting == 0, !isDone else { return }
-            _ = machine.review(self.candidates(), now: loop.now)
+            if !isPaused { _ = reviewCandidates() }
             let new = copies(of: machine.pending)
             guard !new.isEmpty || !unconfirmed.isEmpty else { return finish(nil) }
             push(new, again: unconfirmed.map { .receipt($0) }) { finish($0) }
@@ -177,11 +177,27 @@ final class KeepingService {
         push([], firstGeneration: peers.position.generation) { _ in completion() }
     }
 
-    /// The local activities that may be kept, most recent first.
+    /// True while only the session or the network forbids advertising: the screen is locked or idle.
+    /// The copies stay, because such a device usually goes to sleep next. Nothing new is copied, and
+    /// no list is sent, which would make other devices show the copies while this device is online.
+    private var isPaused: Bool {
+        let holds = switches.shown.holds.filter { $0.direction == .advertise && $0.device == nil }
+        return !holds.isEmpty && holds.allSatisfy { $0.author == .session || $0.author == .network }
+    }
+
+    /// Returns true if a copied activity has ended, or is no longer on offer.
+    private func reviewCandidates() -> Bool {
+        let endedStay = switches.allows(.advertise) && switches.unadvertised.isEmpty
+        return machine.review(candidates(), endedStay: endedStay, now: loop.now)
+    }
+
+    /// The local activities that may be kept, most recent first. Any member passes a copy to all
+    /// others. Therefore nothing that all can read is copied while one must not receive offers.
     private func candidates() -> [KeepingMachine.Candidate] {
         guard accountStore.snapshot.isCurrent, switches.allows(.advertise) else { return [] }
+        let isForAll = switches.unadvertised.isEmpty
         return apps.offers().compactMap { offer in
-            guard let activity = apps.offered(offer.activity.id),
+            guard isForAll || offer.recipient != nil, let activity = apps.offered(offer.activity.id),
                 activity.keeping == .afterEnd || activity.keeping == .whileOffered && offer.recipient == nil,
                 activity.content.type != .clipboard,
                 switches.policy.forbids(activity.content.type) == nil

@@ -103,8 +103,13 @@ package final class KeptSync {
     ) {
         guard isOn else { return completion(Outcome()) }
         var sent = again.map { SentKeptRecord($0, left: $0.lifetime) }
-        for record in new where merge(SentKeptRecord(record, left: record.lifetime)) == .stored {
-            sent.append(SentKeptRecord(record, left: record.lifetime))
+        for record in new {
+            let each = SentKeptRecord(record, left: record.lifetime)
+            switch merge(each) {
+            case .stored: sent.append(each)
+            case .known, .outdated: break
+            case .refused(let refusal): log.info("Did not keep a record of this device", ["reason": "\(refusal)"])
+            }
         }
         storeChanged()
         send(sent, to: targets(excluding: []), also: [], completion: completion)
