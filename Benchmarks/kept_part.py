@@ -158,6 +158,7 @@ def measure_idle(stage, quick, figures):
 def measure(stage, programs, quick, spread):
     figures = {}
     measure_sleep(stage, programs, quick, figures)
+    print({n: (sorted(v)[len(v)//2], max(v), len(v)) for n, v in figures.items()}, file=sys.stderr)
     if os.geteuid() == 0:
         measure_idle(stage, quick, figures)
     return {name: spread(values) for name, values in figures.items()}, f"{MEMBERS} members, {ACTIVITIES} activities"

@@ -80,6 +80,17 @@ def keeper(stage):
     expect(event["deviceName"] == "taker" and event["at"] > 1e9, f"{event}")
 
 
+@test("the activities of a device that is switched off are continued, although their apps end with it")
+def switched_off(stage):
+    logind, origin, taker = devices(stage, "origin", "taker")
+    owner = origin.publish(TYPE, "--user-info", '{"text": "half a sentence"}')
+    until("the offer", lambda: taker.ctl("list").lines)
+    expect(origin.stop() == 0, "the origin did not exit")
+    found = until("the copy", lambda: kept(taker).get(owner.id))
+    expect(found["kept"]["state"] == "offline", f"{found}")
+    expect(taker.ctl("continue", owner.id, "--print").line["userInfo"] == {"text": "half a sentence"}, "another state")
+
+
 @test("what was kept survives a power cut, and what its app has ended is never continued again")
 def power_cut(stage):
     logind, origin, taker = devices(stage, "origin", "taker")
@@ -421,7 +432,8 @@ def unusual(stage):
     changed()
     sleep(logind, origin, locks)
     continued()
-    origin.clock.jump(90_000)
+    for daemon in (origin, taker):
+        daemon.clock.jump(90_000)
     wake(logind, origin)
     awake()
     changed()

@@ -132,6 +132,7 @@ actor Daemon {
         // Before the connections of apps end. Otherwise an app that closes its stream would be
         // recorded as the cause.
         core?.streams.stop()
+        core?.keeping.stop()
         server?.stop()
         // If the core is already ending, no other one follows it.
         if onCoreEnded == nil { endCore { [self] in finish() } }

@@ -290,7 +290,7 @@ final class DaemonCore {
     ///
     /// - Parameter withdrawn: called on discovery's thread once the announcements are withdrawn.
     func stop(withdrawn: @escaping @Sendable () -> Void) {
-        keeping.keepAll(timeout: KeepingService.stopTimeout) { [self] in stopParts(withdrawn: withdrawn) }
+        keeping.finish { [self] in stopParts(withdrawn: withdrawn) }
     }
 
     private func stopParts(withdrawn: @escaping @Sendable () -> Void) {

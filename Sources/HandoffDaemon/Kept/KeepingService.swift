@@ -37,6 +37,10 @@ final class KeepingService {
     private unowned let core: DaemonCore
     private var machine = KeepingMachine()
     private var timer: LoopTimer?
+    /// True once `stop` was called. Nothing is copied or withdrawn afterwards.
+    private var isStopped = false
+    private var isSendingLast = false
+    private var onLastSent: (() -> Void)?
     /// The time of the last record. No time is used twice.
     private var lastTime: UInt64 = 0
     /// True once this device has sent a list, which later ones must replace.
@@ -117,7 +121,7 @@ final class KeepingService {
 
     /// Withdraws the copies of an activity that its app or the user has ended.
     func withdraw(_ handle: ActivityID) {
-        guard peers.kept.isOn, machine.withdraw(handle) else { return }
+        guard peers.kept.isOn, !isStopped, machine.withdraw(handle) else { return }
         push([])
     }
 
@@ -139,7 +143,7 @@ final class KeepingService {
         return id
     }
 
-    /// Sends the current state of all activities before this device goes offline.
+    /// Sends the current state of all activities before this device sleeps.
     ///
     /// - Parameter completion: called once, after at most `timeout`.
     func keepAll(timeout: Duration, completion: @escaping () -> Void) {
@@ -171,16 +175,47 @@ final class KeepingService {
 
     private var endTimer: LoopTimer?
 
+    /// Sends the current state of all activities before this device stops, as last saved. Call it
+    /// before the connections of apps end: what they end afterwards stays kept.
+    func stop() {
+        guard peers.kept.isOn, !isStopped else { return }
+        if !isPaused { _ = reviewCandidates() }
+        let new = copies(of: machine.pending)
+        isStopped = true
+        guard !new.isEmpty || !unconfirmed.isEmpty, peers.kept.hasKeepers else { return }
+        isSendingLast = true
+        push(new, again: unconfirmed.map { .receipt($0) }) { [self] _ in
+            isSendingLast = false
+            onLastSent?()
+        }
+    }
+
+    /// Waits until other devices have received what `stop` sent.
+    ///
+    /// - Parameter completion: called once, after at most `stopTimeout`.
+    func finish(completion: @escaping () -> Void) {
+        stop()
+        guard isSendingLast else { return completion() }
+        let finish = { [self] in
+            endTimer = nil
+            onLastSent = nil
+            completion()
+        }
+        endTimer = loop.timer(after: Self.stopTimeout) { finish() }
+        onLastSent = finish
+    }
+
     private func withdrawAll(completion: @escaping () -> Void) {
         machine.withdrawAll()
         guard hasListed else { return completion() }
         push([], firstGeneration: peers.position.generation) { _ in completion() }
     }
 
-    /// True while only the session or the network forbids advertising: the screen is locked or idle.
+    /// True once this device stops, and while only the session or the network forbids advertising: the screen is locked or idle.
     /// The copies stay, because such a device usually goes to sleep next. Nothing new is copied, and
     /// no list is sent, which would make other devices show the copies while this device is online.
     private var isPaused: Bool {
+        guard !isStopped else { return true }
         let holds = switches.shown.holds.filter { $0.direction == .advertise && $0.device == nil }
         return !holds.isEmpty && holds.allSatisfy { $0.author == .session || $0.author == .network }
     }
