@@ -27,7 +27,7 @@ MEMBERS, ACTIVITIES = 5, 8
 # Of the filler. A payload of more than 64 KiB would not be continued.
 SIZES = {"3 KiB": 3 << 10, "64 KiB": 63 << 10}
 BURST, PAUSE = 8, 1.0
-SETTLING, IDLING = 120, 300
+SETTLING, IDLING = 60, 180
 PORT = "24863"
 
 
@@ -158,7 +158,6 @@ def measure_idle(stage, quick, figures):
 def measure(stage, programs, quick, spread):
     figures = {}
     measure_sleep(stage, programs, quick, figures)
-    print({n: (sorted(v)[len(v)//2], max(v), len(v)) for n, v in figures.items()}, file=sys.stderr)
     if os.geteuid() == 0:
         measure_idle(stage, quick, figures)
     return {name: spread(values) for name, values in figures.items()}, f"{MEMBERS} members, {ACTIVITIES} activities"

@@ -61,7 +61,7 @@ def state(daemon, of):
 def sleeps_and_wakes(stage):
     logind, origin, taker, watch = pair(stage)
     lock = held(logind, 0)
-    origin.publish(TYPE)
+    origin.publish(TYPE, "--no-keep")
     activity = watch.wait("added", type=TYPE)
     expect(not select.select([lock], [], [], 0)[0], "sleep is not delayed")
     expect(state(taker, "origin")["asleepSince"] is None, "it is marked as asleep although it is awake")
@@ -105,7 +105,7 @@ def sleeps_and_wakes(stage):
 def called_off(stage):
     logind, origin, taker, watch = pair(stage)
     lock = held(logind, 0)
-    origin.publish(TYPE)
+    origin.publish(TYPE, "--no-keep")
     activity = watch.wait("added", type=TYPE)
     logind.sleeps(True)
     logind.sleeps(False)
@@ -133,14 +133,14 @@ def silent(stage):
         logind.sleeps(False)
     finally:
         taker.process.send_signal(signal.SIGCONT)
-    origin.publish(TYPE)
+    origin.publish(TYPE, "--no-keep")
     watch.wait("added", type=TYPE)
 
 
 @test("a device that sleeps without having announced it is reported as not responding")
 def unsaid(stage):
     logind, origin, taker, watch = pair(stage)
-    origin.publish(TYPE)
+    origin.publish(TYPE, "--no-keep")
     watch.wait("added", type=TYPE)
     origin.process.send_signal(signal.SIGSTOP)
     try:
