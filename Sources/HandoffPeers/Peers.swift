@@ -31,6 +31,9 @@ package final class Peers {
         }
     }
 
+    /// The time for which the announcement of sleep is sent in datagrams only: until it was repeated twice.
+    private static let closingDelay = Duration.milliseconds(250)
+
     let loop: EventLoop
     let log: Logger
     let worker: Worker
@@ -54,6 +57,8 @@ package final class Peers {
     private let staticDiscovery: StaticDiscovery
     /// Nil once the daemon stops.
     private var admission: PeerAdmission?
+    /// Runs from the announcement of sleep until the connections are closed.
+    private var closing: LoopTimer?
     /// Runs while this device leaves its account.
     private var leaveNotifier: LeaveNotifier?
 
@@ -159,13 +164,22 @@ package final class Peers {
     /// - Parameter completion: called when all online devices have confirmed the announcement;
     ///   never called if one of them does not, or if the machine wakes first.
     package func fallAsleep(completion: @escaping () -> Void) {
-        network.fallAsleep(completion: completion)
-        pool.closeAll()
+        network.fallAsleep { [self] in
+            closing = nil
+            pool.closeAll()
+            completion()
+        }
+        // The hello that closes a connection also announces it. A device that receives the hello first
+        // does not acknowledge the datagram, and this one would wait for it until the deadline.
+        closing = loop.timer(after: Self.closingDelay, accuracy: .milliseconds(10)) { [unowned self] in
+            pool.closeAll()
+        }
     }
 
     /// Announces this device under a new label after the machine has woken, and checks the
     /// connections.
     package func wakeUp() {
+        closing = nil
         network.wakeUp()
         pool.networkChanged()
     }

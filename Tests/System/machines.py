@@ -31,6 +31,33 @@ done
 """
 
 
+SUSPEND = """
+if ! [ -d /sys/power ]; then
+    mount -o remount,rw /sys
+    mkdir /sys/power
+fi
+mountpoint -q /sys/power || mount -t tmpfs tmpfs /sys/power
+echo freeze mem >/sys/power/state
+mkdir -p /etc/systemd/system/systemd-suspend.service.d /etc/systemd/logind.conf.d
+cat >/usr/local/sbin/sleep-until-wake <<'END'
+#!/bin/sh
+ip link set host0 down
+echo 1 >/sys/fs/cgroup/user.slice/cgroup.freeze
+: >/run/asleep
+until [ -e /run/wake ]; do sleep 0.05; done
+rm /run/wake /run/asleep
+echo 0 >/sys/fs/cgroup/user.slice/cgroup.freeze
+ip link set host0 up
+ip route replace 224.0.0.0/4 dev host0
+END
+chmod 755 /usr/local/sbin/sleep-until-wake
+printf '[Service]\nExecStart=\nExecStart=/usr/local/sbin/sleep-until-wake\n' >/etc/systemd/system/systemd-suspend.service.d/test.conf
+[ -z "$1" ] || printf '[Login]\nInhibitDelayMaxSec=%s\n' "$1" >/etc/systemd/logind.conf.d/test.conf
+systemctl daemon-reload
+[ -z "$1" ] || systemctl restart systemd-logind
+"""
+
+
 def package(version=VERSIONS[0]):
     """Builds the package of these programs once for all tests. Returns its path."""
     if not packages:
@@ -125,6 +152,27 @@ class Machine:
         path = package(version)
         self.put("/var/cache/test", path)
         self.apt("install", f"/var/cache/test/{os.path.basename(path)}")
+
+    def can_suspend(self, delay=""):
+        """Makes logind suspend this machine as if its kernel could. The last step is replaced: the network is cut and the
+        user's processes are frozen, as in a machine that sleeps, until `wake`. `delay` is the maximum delay that logind
+        grants, in seconds."""
+        self.root("sh", "-eu", "-c", SUSPEND, "sh", delay)
+
+    def suspend(self):
+        self.root("systemctl", "--no-block", "suspend")
+        self.until("the sleep", lambda: self.exists("/run/asleep"))
+
+    def wake(self):
+        """Returns before logind reports that the machine is awake."""
+        self.root("touch", "/run/wake")
+
+    def cut(self):
+        """Ends the machine as a power cut does."""
+        self.lab.command("cut", self.name)
+
+    def start(self):
+        self.lab.command("start", self.name)
 
     def install(self):
         """Installs programs and units for its user, without a package."""

@@ -11,10 +11,11 @@ import time
 from browsers import CHROMIUM_ID, EXTENSION, WEB, Chromium, Firefox, attached, none_offered, pages_of, until
 from extension import Host
 from harness import Failure, Skip, expect, main, test, virtual_screen
+from keeping import traces
 from pages import Site
 from two_browsers import offered
 
-SECRET = "secret"
+SECRET = "secret-7d0fd1a3c5"
 # The guards for private windows, which apply if the manifest does not exclude them.
 GUARDS = ("front.js", "tab.incognito !== false", "false")
 # Reports of responses that arrive after the changes of tabs, as they sometimes do on a busy machine.
@@ -70,6 +71,13 @@ def chromium_windows(stage):
             expect(SECRET not in seen, f"with {incognito}: {seen}")
         browser.kill()
         none_offered(taker)
+    never_kept(origin, taker)
+
+
+def never_kept(origin, taker):
+    """Stops the first device, whose activities the other one then keeps, and searches the memory of that one."""
+    expect(origin.stop() == 0, "the origin did not exit")
+    expect(not traces(taker, {SECRET: SECRET}), "the private page is in the memory of the other device")
 
 
 @test("Firefox offers no page of a private window, whatever the manifest and its user allow, but would without the guards", limit=180)
@@ -88,6 +96,9 @@ def firefox_windows(stage):
         has = browser.in_browser("return WebExtensionPolicy.getByID('browser@handoff1.dev').privateBrowsingAllowed")
         expect(has == (allowed and incognito == "spanning"), f"with {incognito}, allowed {allowed}: the permission is {has}")
         seen = titles(taker, site, browser, lambda url: browser.open(url, private=True))
+        if guarded and has:
+            never_kept(origin, taker)
+            origin.start()
         # Without the guards the page is seen, which proves that the test can detect it.
         expect((SECRET in seen) != guarded, f"with {incognito}, allowed {allowed}, guarded {guarded}: {seen}")
 

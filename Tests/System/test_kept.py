@@ -6,36 +6,23 @@ Daemons on this machine's loopback interface, with a simulated systemd-logind (`
 simulated sleep (SIGSTOP).
 """
 
-import contextlib
 import json
 import os
+import select
+import shutil
 import signal
 import subprocess
 import sys
 
 from browsers import until
-from harness import BIN, ROOT, content, expect, test
-from logind import Logind, sleep, wake
+from harness import BIN, ROOT, Skip, content, expect, test, virtual_screen
+from keeping import TYPE, bytes_kept, devices, kept, mappings, memory, sleep, traces, wake
+from policies import policy
 
 sys.path.insert(0, os.path.join(ROOT, "Integrations", "python"))
 import handoff  # noqa: E402
 
-TYPE = "com.example.editing"
 OTHER = "com.example.reading"
-
-
-def devices(stage, *names):
-    """Starts daemons of one account. The first has a simulated logind."""
-    logind = Logind(stage)
-    found = [stage.daemon(name, start=False) for name in names]
-    for daemon in found:
-        daemon.extra = {"DBUS_SYSTEM_BUS_ADDRESS": "unix:path=/nonexistent"}
-    found[0].extra = logind.environment
-    for daemon in found:
-        daemon.start()
-    for other in found[1:]:
-        stage.join(found[0], other)
-    return logind, *found
 
 
 @test("an activity of a device that is asleep is continued, and its app is notified once when it wakes")
@@ -71,28 +58,6 @@ def ctl(daemon):
     return [os.path.join(BIN, "handoffctl"), "--socket", daemon.socket, "--json"]
 
 
-def kept(daemon, *words):
-    """The copies that a device lists, by the id of the offer."""
-    return {each["id"]: each for each in daemon.ctl("list", *words).lines if each["kept"]}
-
-
-@test("an activity is kept when its daemon stops, and ends there when its app has ended before")
-def stopped(stage):
-    logind, origin, taker = devices(stage, "origin", "taker")
-    watch = taker.follow("watch")
-    watch.wait("ready")
-    ended = origin.publish(OTHER, "--title", "Ended")
-    watch.wait("added", id=ended.id)
-    ended.process.send_signal(signal.SIGINT)
-    watch.wait("removed", id=ended.id)
-    owner = origin.publish(TYPE, "--title", "Draft", "--user-info", '{"text": "half a sentence"}')
-    watch.wait("added", id=owner.id)
-    expect(origin.stop() == 0, "the origin did not exit")
-    offers = until("the copy", lambda: kept(taker))
-    expect(list(offers) == [owner.id] and offers[owner.id]["kept"]["state"] == "offline", f"{offers}")
-    expect(taker.ctl("continue", "--print").line["userInfo"] == {"text": "half a sentence"}, "another state")
-
-
 @test("a third device passes on what it keeps, and the receipt of the device that continued it")
 def keeper(stage):
     logind, origin, server, taker = devices(stage, "origin", "server", "taker")
@@ -115,20 +80,33 @@ def keeper(stage):
     expect(event["deviceName"] == "taker" and event["at"] > 1e9, f"{event}")
 
 
+@test("the activities of a device that is switched off are continued, although their apps end with it")
+def switched_off(stage):
+    logind, origin, taker = devices(stage, "origin", "taker")
+    owner = origin.publish(TYPE, "--user-info", '{"text": "half a sentence"}')
+    until("the offer", lambda: taker.ctl("list").lines)
+    expect(origin.stop() == 0, "the origin did not exit")
+    found = until("the copy", lambda: kept(taker).get(owner.id))
+    expect(found["kept"]["state"] == "offline", f"{found}")
+    expect(taker.ctl("continue", owner.id, "--print").line["userInfo"] == {"text": "half a sentence"}, "another state")
+
+
 @test("what was kept survives a power cut, and what its app has ended is never continued again")
 def power_cut(stage):
     logind, origin, taker = devices(stage, "origin", "taker")
+    watch = taker.follow("watch")
+    watch.wait("ready")
     first = origin.publish(TYPE, "--title", "Ended", "--keep")
     second = origin.publish(OTHER, "--title", "Kept", "--keep", "--user-info", '{"page": 3}')
     third = origin.publish(OTHER, "--title", "Private", "--no-keep")
-    until("the offers", lambda: {first.id, second.id, third.id} == {each["id"] for each in taker.ctl("list").lines})
+    until("the offers", lambda: len(taker.ctl("list").lines) == 3)
     # An app that has ended stays available, unless the user withdraws its activity.
     for each in (first, second):
         each.process.send_signal(signal.SIGINT)
         until("the copy", lambda: each.id in kept(taker))
     expect(set(kept(origin, "--recent")) == {first.id, second.id}, "the origin does not list what it closed")
     origin.ctl("withdraw", first.id)
-    until("the withdrawal", lambda: set(kept(taker)) == {second.id})
+    watch.wait("removed", id=first.id)
     origin.kill()
     offers = until("the state after the power cut", lambda: found if (found := kept(taker))[second.id]["kept"]["state"] != "ended" else None)
     expect(set(offers) == {second.id}, f"{offers}")
@@ -232,7 +210,6 @@ def afterwards(stage):
         with subprocess.Popen([*ctl(second), "continue", offer["id"], "--print"], stdout=subprocess.PIPE) as taking:
             expect(wait("save").get("forUser") is True, f"{events}")
             wait("continued")
-            taking.communicate()
         expect(taking.returncode == 0, "it was not continued")
         mine = until("its state", lambda: (found,) if len(found := first.ctl("list", "--mine").lines) == left else None)[0]
         expect(not mine or (mine[0]["age"] is None) == (what == "pause"), f"{mine}")
@@ -285,24 +262,191 @@ def sent(stage):
     expect(sending.process.wait(20) == 0 and content(os.path.join(saved, "large.bin")) == content(large), "it was not sent")
 
 
-def memory(daemon):
-    """The memory of a daemon."""
-    found = []
-    with open(f"/proc/{daemon.process.pid}/maps") as maps, open(f"/proc/{daemon.process.pid}/mem", "rb", 0) as memory:
-        for line in maps:
-            span, access = line.split()[:2]
-            if access.startswith("rw"):
-                begin, end = (int(each, 16) for each in span.split("-"))
-                memory.seek(begin)
-                with contextlib.suppress(OSError):
-                    found.append(memory.read(end - begin))
-    return b"".join(found)
+def clipboard(stage, daemon, text):
+    """Copies a text on a screen, with the agent of the clipboard running."""
+    if not shutil.which("xclip"):
+        raise Skip("xclip is not installed (scripts/setup --tests)")
+    environment = {**daemon.environment, "PATH": f"{BIN}:/usr/bin:/bin", "DISPLAY": virtual_screen(stage, "320x240x24")}
+    agent = os.path.join(ROOT, "Integrations", "clipboard", "handoff-clipboard")
+    stage.processes.append(subprocess.Popen(["/usr/bin/python3", "-B", agent, "--grace", "0"], env=environment))
+
+    def offered():
+        return [each for each in daemon.ctl("list", "--mine").lines if each["type"] == "dev.handoff1.clipboard" and each["app"]]
+    until("the agent", lambda: any(app["id"] == "dev.handoff1.clipboard" and app["running"] for app in daemon.ctl("apps").lines))
+    subprocess.run(["xclip", "-selection", "clipboard"], input=text.encode(), env=environment, stdout=subprocess.DEVNULL,
+                   stderr=subprocess.DEVNULL, check=True, timeout=30)
+    until("the clipboard", offered)
 
 
-def bytes_kept(daemon):
-    """The size of the memory that the daemon has locked for copies, in KiB."""
-    with open(f"/proc/{daemon.process.pid}/smaps") as maps:
-        return sum(int(line.split()[1]) for line in maps if line.startswith("Locked:"))
+@test("a keeper never has a private, sent, copied or forbidden activity, and what it keeps is never swapped or dumped")
+def never(stage):
+    logind, origin, server, taker = devices(stage, "origin", "server", "taker", policies=True)
+    secrets = {name: f"{name}-" + os.urandom(16).hex() for name in (
+        "kept", "private", "forbidden", "sent", "copied", "agent", "withheld")}
+
+    def publish(name, *words, type=TYPE):
+        return origin.publish(type, "--title", "Draft", "--user-info", json.dumps({"text": secrets[name]}), *words)
+    policy(origin.policies, "forbid-type = com.example.forbidden\n")
+    origin.process.send_signal(signal.SIGHUP)
+    publish("kept")
+    publish("private", "--no-keep")
+    publish("forbidden", "--keep", type="com.example.forbidden")
+    publish("sent", "--to", "taker")
+    copying = subprocess.Popen([*ctl(origin), "copy"], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True,
+                               env=origin.environment)
+    stage.processes.append(copying)
+    copying.stdin.write(secrets["copied"])
+    copying.stdin.close()
+    clipboard(stage, origin, secrets["agent"])
+    until("the offers", lambda: {"dev.handoff1.clipboard", TYPE} <= {each["type"] for each in taker.ctl("list").lines})
+    sleep(logind, origin)
+    for keeper in (server, taker):
+        until("the copy", lambda: len(kept(keeper)) == 1)
+        found = traces(keeper, secrets)
+        expect(set(found) == {"kept"}, f"{keeper.name} has {found}")
+        expect(all(flags >= {"lo", "dd"} for _, locked, flags in mappings(keeper) if locked) and bytes_kept(keeper), "the copies can be swapped or dumped")
+    wake(logind, origin)
+
+    # While one device must not receive offers, no other keeps them, since it could pass them on.
+    until("the awake device", lambda: not kept(taker))
+    origin.ctl("advertise", "off", "--device", "taker")
+    until("the withdrawal", lambda: not kept(server, "--recent"))
+    withheld = publish("withheld", "--keep")
+    withheld.process.send_signal(signal.SIGINT)
+    withheld.process.wait(20)
+    sleep(logind, origin, 1)
+    for keeper in (server, taker):
+        expect("withheld" not in traces(keeper, secrets) and not kept(keeper), f"{keeper.name} keeps what taker must not have")
+
+
+@test("a locked screen neither withdraws copies nor shows them until the device sleeps, and switching off withdraws them")
+def locked(stage):
+    logind, origin, taker = devices(stage, "origin", "taker", configuration="lock-delay = 0 s\n")
+    logind.session("2", Type="wayland")
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    first = origin.publish(TYPE, "--keep", "--user-info", '{"text": "before"}')
+    watch.wait("added", id=first.id)
+    logind.session("2", LockedHint=True)
+    watch.wait("removed", id=first.id)
+    expect(not kept(taker), "a copy is shown while its device is online")
+    sleep(logind, origin)
+    until("the copy", lambda: list(kept(taker)) == [first.id])
+    expect(taker.ctl("continue", first.id, "--print").line["userInfo"] == {"text": "before"}, "another state")
+    wake(logind, origin)
+    until("the awake device", lambda: not kept(taker) and logind.delay(1))
+    logind.session("2", LockedHint=False)
+    watch.wait("added", id=first.id)
+    sleep(logind, origin, 1)
+    until("the copy", lambda: list(kept(taker)) == [first.id])
+    wake(logind, origin)
+    until("the awake device", lambda: not kept(taker))
+    origin.ctl("advertise", "off")
+    until("the withdrawal", lambda: not kept(taker, "--recent"))
+
+
+@test("repeated, cancelled and interrupted sleep, and clocks that are set meanwhile, neither lose a copy nor repeat an event")
+def unusual(stage):
+    logind, origin, taker = devices(stage, "origin", "taker", clocks=True)
+    watch = taker.follow("watch")
+    watch.wait("ready")
+    app = handoff.App("com.example.Editor", path=origin.socket)
+    draft = app.publish(TYPE, title="Draft", userInfo={"text": 0}, keep=True)
+    draft.become_current()
+    watch.wait("added", id=draft.id)
+    state, locks = 0, 0
+
+    def changed():
+        nonlocal state
+        state += 1
+        draft.update(userInfo={"text": state}, title=f"{state}")
+        until("the change", lambda: f"{state}" in [each["title"] for each in taker.ctl("list").lines if not each["kept"]])
+
+    def continued(text=None):
+        found = until("the copy", lambda: kept(taker).get(draft.id))
+        expect(found["kept"]["state"] == "asleep", f"{found}")
+        taken = taker.ctl("continue", draft.id, "--print").line["userInfo"]["text"]
+        expect(taken == (state if text is None else text), f"state {taken} instead of {state}")
+
+    def awake():
+        nonlocal locks
+        locks += 1
+        expect(logind.delay(locks), "the next sleep is not delayed")
+        until("the awake device", lambda: not kept(taker) and taker.ctl("list").lines)
+
+    def released():
+        lock = logind.delay(locks)[1]
+        expect(select.select([lock], [], [], 60)[0], "sleep is delayed permanently")
+        os.close(lock)
+    # elogind reports each sleep and each end of it twice.
+    changed()
+    logind.sleeps(True)
+    logind.sleeps(True)
+    released()
+    continued()
+    logind.sleeps(False)
+    logind.sleeps(False)
+    awake()
+    locks += 1
+    # A sleep that is cancelled, such as by a lid that is opened again, and the next one while the first is still delayed.
+    changed()
+    taker.process.send_signal(signal.SIGSTOP)
+    logind.sleeps(True)
+    logind.sleeps(False)
+    logind.sleeps(True)
+    taker.process.send_signal(signal.SIGCONT)
+    locks += 1
+    released()
+    # One that wakes for a moment only, which its daemon does not notice.
+    logind.sleeps(False)
+    logind.sleeps(True)
+    locks += 1
+    released()
+    continued()
+    logind.sleeps(False)
+    awake()
+    # Suspend then hibernate, and hybrid sleep: the machine runs between two steps, without a signal.
+    changed()
+    sleep(logind, origin, locks)
+    origin.process.send_signal(signal.SIGCONT)
+    continued()
+    origin.process.send_signal(signal.SIGSTOP)
+    wake(logind, origin)
+    awake()
+    # The clock of the origin is set back between two states, and is ahead by a year at the third.
+    for ahead in (-3600, 365 * 86_400, 0):
+        origin.clock.set(ahead)
+        changed()
+        sleep(logind, origin, locks)
+        continued()
+        wake(logind, origin)
+        awake()
+    # The bus fails during the sleep.
+    changed()
+    sleep(logind, origin, locks)
+    origin.process.send_signal(signal.SIGCONT)
+    logind.drop()
+    awake()
+    app.close()
+
+
+@test("a removed device's copies leave the memory of the others immediately, and so do those that a policy forbids")
+def removed(stage):
+    logind, origin, server, taker = devices(stage, "origin", "server", "taker", policies=True)
+    secrets = {name: f"{name}-" + os.urandom(16).hex() for name in ("first", "second")}
+    for name, daemon in (("first", origin), ("second", server)):
+        owner = daemon.publish(TYPE, "--keep", "--user-info", json.dumps({"text": secrets[name]}))
+        until("the offer", lambda: owner.id in {each["id"] for each in taker.ctl("list").lines})
+        owner.process.send_signal(signal.SIGINT)
+        until("the copy", lambda: owner.id in kept(taker))
+    expect(set(traces(taker, secrets, is_locked=True)) == {"first", "second"}, "the copies are not found, so the search fails")
+    policy(origin.policies, "keep = no\n")
+    origin.process.send_signal(signal.SIGHUP)
+    until("the withdrawal", lambda: len(kept(taker)) == 1)
+    expect(set(traces(taker, secrets, is_locked=True)) == {"second"}, "a copy is left")
+    taker.ctl("device", "remove", "server", "--yes", "--no-wait")
+    until("the end", lambda: not kept(taker, "--recent"))
+    expect(not traces(taker, secrets, is_locked=True), "a copy is left")
 
 
 if __name__ == "__main__":

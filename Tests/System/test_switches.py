@@ -6,11 +6,11 @@ Two daemons on this machine's loopback interface, with embedded discovery.
 """
 
 import os
-import shutil
 import time
 
 import harness
-from harness import BIN, Skip, expect, run, test
+from harness import BIN, expect, run, test
+from policies import policy, with_etc
 
 TYPE = "com.example.editing"
 
@@ -195,29 +195,6 @@ def completes(stage):
     taker.ctl("pause")
     continuing.wait("continued")
     expect(continuing.process.wait(20) == 0, "the continuation did not complete")
-
-
-def with_etc(stage, daemon):
-    """Makes the daemon run with a copy of /etc of its own. Returns the folder of policies in it."""
-    if os.geteuid() != 0:
-        raise Skip("replacing /etc needs root")
-    etc = os.path.join(daemon.folder, "etc")
-    shutil.copytree("/etc", etc, symlinks=True, ignore=shutil.ignore_patterns("handoff"), ignore_dangling_symlinks=True)
-    policies = os.path.join(etc, "handoff", "policy.d")
-    os.makedirs(policies)
-    words = daemon.words
-
-    def in_namespace(*more):
-        return ["unshare", "--mount", "--propagation", "private", "sh", "-c",
-                'mount --bind "$0" /etc && exec "$@"', etc, *words(*more)]
-
-    daemon.words = in_namespace
-    return policies
-
-
-def policy(folder, text, name="10-test.conf"):
-    with open(os.path.join(folder, name), "w") as file:
-        file.write(text)
 
 
 @test("the administrator's policy overrides the user's switches, and is reloaded at SIGHUP")

@@ -11,7 +11,7 @@ import LoopIO
 /// ```
 ///          imminent / notify              all know, or 1 s / allow
 /// awake ─────────────────────► notifying ───────────────────────► asleep
-///   ▲                             │                                  │
+///   ▲                             │                                  │ ⟲ imminent / allow
 ///   └─────────────────────────────┴──────────────────────────────────┘
 ///              awake, or the desktop is lost / announce
 /// ```
@@ -68,7 +68,10 @@ package struct SleepMachine: Sendable {
         case (.awake, .imminent):
             state = .notifying(until: now + Self.leaveTimeout)
             return .notify(until: now + Self.leaveTimeout)
-        case (.notifying, .imminent), (.asleep, .imminent): return nil
+        case (.notifying, .imminent): return nil
+        // The machine has woken for so short a time that logind's two reports arrived together, or
+        // it goes to sleep in two steps. The others know.
+        case (.asleep, .imminent): return .allow
         case (.notifying, .awake), (.asleep, .awake):
             state = .awake
             return .announce
