@@ -226,7 +226,7 @@ def sent(stage):
     logind, origin, server, taker = devices(stage, "origin", "server", "taker")
     watch = server.follow("watch")
     watch.wait("ready")
-    until("the taker", lambda: next(each for each in server.ctl("devices").lines if each["name"] == "taker")["online"])
+    until("the taker", lambda: any(each["online"] and each["name"] == "taker" for each in server.ctl("devices").lines))
     expect(taker.stop() == 0, "the taker did not exit")
     secret = "for the taker only: " + os.urandom(16).hex()
     with open(os.path.join(stage.folder, "letter.txt"), "w") as file:

@@ -40,6 +40,9 @@ final class KeepingService {
     /// once the members have the withdrawal of the copies.
     private var isOn = false
     private var timer: LoopTimer?
+    private var lastPermission = Permission.paused
+    /// The position of the last record, or of a later state in which offers were permitted.
+    private var lastPosition: Position?
     /// The time of the last record. No time is used twice.
     private var lastTime: UInt64 = 0
     /// The number of the change of the offers in the last list.
@@ -102,7 +105,13 @@ final class KeepingService {
     /// Handles a change of the local activities, or of the online members.
     func review() {
         guard isOn else { return }
+        let former = lastPermission
+        lastPermission = permission
         if permission == .withdrawn { return withdrawOwn() }
+        // The screen was locked: the machine may sleep next, without another chance to copy what was
+        // on offer until now.
+        if permission == .paused, former == .allowed { copy(machine.pending) }
+        if permission == .allowed { lastPosition = peers.position }
         // Another device lists a closed activity once the list is as new as the offers, which lack it.
         let isListOld = machine.hasClosed && listedSeq != peers.position.seq
         if reviewCandidates() || isListOld { push([]) }
@@ -359,7 +368,12 @@ final class KeepingService {
 
     private func nextStamp() -> KeptStamp {
         lastTime = max(wallClock.unixSeconds, lastTime + 1)
-        return KeptStamp(position: peers.position, time: lastTime)
+        // While nothing may be offered, the list must not be as new as the offers: the others would list
+        // the activities as closed.
+        if permission != .paused || lastPosition?.generation != peers.position.generation {
+            lastPosition = peers.position
+        }
+        return KeptStamp(position: lastPosition ?? peers.position, time: lastTime)
     }
 
     // MARK: - Activities of other devices
