@@ -211,9 +211,10 @@ final class KeepingService {
         push([], firstGeneration: peers.position.generation) { _ in completion() }
     }
 
-    /// True once this device stops, and while only the session or the network forbids advertising: the screen is locked or idle.
-    /// The copies stay, because such a device usually goes to sleep next. Nothing new is copied, and
-    /// no list is sent, which would make other devices show the copies while this device is online.
+    /// True once this device stops, and while only the session or the network forbids advertising,
+    /// such as a locked screen. The copies stay, because such a device usually goes to sleep next.
+    /// Nothing new is copied, and no list is sent, which would make other devices show the copies
+    /// while this device is online.
     private var isPaused: Bool {
         guard !isStopped else { return true }
         let holds = switches.shown.holds.filter { $0.direction == .advertise && $0.device == nil }
