@@ -44,8 +44,9 @@ def account(stage, delay=""):
     """Two machines of a user and one without logins, in one account."""
     origin, taker, server = Machines(stage, 3).machines
     for machine in (origin, taker):
-        machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service", "handoff-desktop.socket")
+        # First, because a lock that is requested while logind restarts is not requested again.
         machine.can_suspend(delay)
+        machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service", "handoff-desktop.socket")
     server.put("/etc/systemd/system", os.path.join(ROOT, "systemd", "handoffd@.service"))
     server.root("systemctl", "daemon-reload")
     server.root("systemctl", "enable", "--now", "handoffd@alice.service")
@@ -125,6 +126,7 @@ if FULL_SAMPLES:
         expect(kept(taker.ctl("list").lines) == {draft.id: "asleep"}, "not kept within a second")
         origin.wake()
         taker.until("the offer of the awake machine", lambda: not kept(taker.ctl("list").lines))
+        origin.until("the next lock", lambda: delayed(origin))
         origin.can_suspend("0")
         origin.until("the lock that delays sleep", lambda: delayed(origin))
         origin.suspend()
