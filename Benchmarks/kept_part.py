@@ -147,12 +147,16 @@ def measure_idle(stage, quick, figures):
                     app.close()
             watched[f"{state}, keep = {keep}"] = lab, keeper
     time.sleep(settling)
-    before = {name: (sum(map(switches, processes(daemon.process.pid))), lab.traffic()[1]) for name, (lab, daemon) in watched.items()}
+
+    def counts():
+        return {name: (sum(map(switches, processes(daemon.process.pid))), lab.traffic()[1])
+                for name, (lab, daemon) in watched.items()}
+
+    before = counts()
     time.sleep(idling)
-    for name, (lab, daemon) in watched.items():
-        woken, packets = sum(map(switches, processes(daemon.process.pid))), lab.traffic()[1]
-        figures[f"idle wake-ups a minute, {name}"] = [(woken - before[name][0]) * 60 / idling]
-        figures[f"idle packets a minute, {name}"] = [(packets - before[name][1]) * 60 / idling]
+    for name, after in counts().items():
+        for what, first, last in zip(("wake-ups", "packets"), before[name], after):
+            figures[f"idle {what} a minute, {name}"] = [(last - first) * 60 / idling]
 
 
 def measure(stage, programs, quick, spread):

@@ -81,7 +81,7 @@ def partition(stage):
     expect(event["deviceName"] == "taker" and event["at"] > 1e9, f"{event}")
 
 
-@test("a device that moves to another network brings its copies along, and two keepers with different ones exchange them", limit=180)
+@test("a device that moves to another network brings its copies along, and two keepers exchange different ones", limit=180)
 def roaming(stage):
     hub, logind, origin, phone, taker, second = account(stage, "origin", "phone", "taker", "second", delay=DELAY, loss=LOSS)
     # The taker is in another network, in which another device keeps its own activities.

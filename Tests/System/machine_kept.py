@@ -44,8 +44,9 @@ def account(stage, delay=""):
     """Two machines of a user and one without logins, in one account."""
     origin, taker, server = Machines(stage, 3).machines
     for machine in (origin, taker):
-        machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service", "handoff-desktop.socket")
+        # First, because a lock that is requested while logind restarts is not requested again.
         machine.can_suspend(delay)
+        machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service", "handoff-desktop.socket")
     server.put("/etc/systemd/system", os.path.join(ROOT, "systemd", "handoffd@.service"))
     server.root("systemctl", "daemon-reload")
     server.root("systemctl", "enable", "--now", "handoffd@alice.service")
@@ -120,10 +121,12 @@ if FULL_SAMPLES:
         taker.until("the offer", lambda: draft.id in taker.ctl("list").output)
         origin.until("the lock that delays sleep", lambda: delayed(origin))
         origin.root("systemctl", "--no-block", "suspend")
-        origin.suspend()
+        # logind refuses the second one while it waits for the first.
+        origin.suspend(code=None)
         expect(kept(taker.ctl("list").lines) == {draft.id: "asleep"}, "not kept within a second")
         origin.wake()
         taker.until("the offer of the awake machine", lambda: not kept(taker.ctl("list").lines))
+        origin.until("the next lock", lambda: delayed(origin))
         origin.can_suspend("0")
         origin.until("the lock that delays sleep", lambda: delayed(origin))
         origin.suspend()

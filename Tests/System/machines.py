@@ -51,7 +51,8 @@ ip link set host0 up
 ip route replace 224.0.0.0/4 dev host0
 END
 chmod 755 /usr/local/sbin/sleep-until-wake
-printf '[Service]\nExecStart=\nExecStart=/usr/local/sbin/sleep-until-wake\n' >/etc/systemd/system/systemd-suspend.service.d/test.conf
+printf '[Service]\nExecStart=\nExecStart=/usr/local/sbin/sleep-until-wake\n' \\
+    >/etc/systemd/system/systemd-suspend.service.d/test.conf
 [ -z "$1" ] || printf '[Login]\nInhibitDelayMaxSec=%s\n' "$1" >/etc/systemd/logind.conf.d/test.conf
 systemctl daemon-reload
 [ -z "$1" ] || systemctl restart systemd-logind
@@ -159,8 +160,8 @@ class Machine:
         grants, in seconds."""
         self.root("sh", "-eu", "-c", SUSPEND, "sh", delay)
 
-    def suspend(self):
-        self.root("systemctl", "--no-block", "suspend")
+    def suspend(self, code=0):
+        self.root("systemctl", "--no-block", "suspend", code=code)
         self.until("the sleep", lambda: self.exists("/run/asleep"))
 
     def wake(self):
