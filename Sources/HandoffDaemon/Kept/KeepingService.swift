@@ -40,6 +40,10 @@ final class KeepingService {
     /// True once `stop` was called. Nothing is copied or withdrawn afterwards.
     private var isStopped = false
     private var isSendingLast = false
+    /// The number of messages with copies and lists that were not answered by all yet.
+    private var sending = 0
+    /// Called once all were answered.
+    private var onSent: [() -> Void] = []
     private var onLastSent: (() -> Void)?
     /// The time of the last record. No time is used twice.
     private var lastTime: UInt64 = 0
@@ -166,7 +170,10 @@ final class KeepingService {
             guard waiting == 0, !isDone else { return }
             if !isPaused { _ = reviewCandidates() }
             let new = copies(of: machine.pending)
-            guard !new.isEmpty || !unconfirmed.isEmpty else { return finish(nil) }
+            guard !new.isEmpty || !unconfirmed.isEmpty else {
+                // An earlier sleep that was cancelled may still be sending them.
+                return sending == 0 ? finish(nil) : onSent.append { finish(nil) }
+            }
             push(new, again: unconfirmed.map { .receipt($0) }) { finish($0) }
         }
         for candidate in candidates { apps.saveForKeeping(candidate.handle, completion: saved) }
@@ -313,10 +320,20 @@ final class KeepingService {
         }
         hasListed = true
         // The list makes room for the copies.
+        sending += 1
         peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
             for case .receipt(let receipt) in again { self?.note(outcome, of: receipt) }
+            self?.sent()
             completion(outcome)
         }
+    }
+
+    private func sent() {
+        sending -= 1
+        guard sending == 0 else { return }
+        let waiting = onSent
+        onSent = []
+        for each in waiting { each() }
     }
 
     private func nextStamp() -> KeptStamp {
