@@ -16,7 +16,7 @@ final class KeepingService {
     /// The maximum time for which the sleep of the machine is delayed until its activities are kept.
     static let sleepTimeout = Duration.seconds(2)
     /// The maximum time for which the end of the daemon is delayed.
-    private static let stopTimeout = Duration.seconds(1)
+    static let stopTimeout = Duration.seconds(1)
     /// The maximum number of remembered receipts.
     private static let maxNoted = 1024
 
@@ -40,6 +40,10 @@ final class KeepingService {
     /// once the members have the withdrawal of the copies.
     private var isOn = false
     private var timer: LoopTimer?
+    /// The number of messages with copies and lists that were not answered by all yet.
+    private var sending = 0
+    /// Called once all were answered.
+    private var onSent: [() -> Void] = []
     private var lastPermission = Permission.paused
     /// The position of the last record, or of a later state in which offers were permitted.
     private var lastPosition: Position?
@@ -217,7 +221,10 @@ final class KeepingService {
             let before = Set(machine.activities)
             let new = permission == .allowed ? copies(of: machine.pending) : []
             let hasChanged = hasEnded || before != Set(machine.activities)
-            guard hasChanged || !new.isEmpty || !unconfirmed.isEmpty else { return finish(nil) }
+            guard hasChanged || !new.isEmpty || !unconfirmed.isEmpty else {
+                // An earlier sleep that was cancelled may still be sending them.
+                return sending == 0 ? finish(nil) : onSent.append { finish(nil) }
+            }
             push(new, again: unconfirmed.map { .receipt($0) }) { finish($0) }
         }
         for candidate in candidates { apps.saveForKeeping(candidate.handle, completion: saved) }
@@ -359,11 +366,21 @@ final class KeepingService {
         hasListed = true
         defer { core.control.keptChanged() }
         listedSeq = stamp.position.seq
+        sending += 1
         // The list makes room for the copies.
         peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
             for case .receipt(let receipt) in again { self?.note(outcome, of: receipt) }
+            self?.sent()
             completion(outcome)
         }
+    }
+
+    private func sent() {
+        sending -= 1
+        guard sending == 0 else { return }
+        let waiting = onSent
+        onSent = []
+        for each in waiting { each() }
     }
 
     private func nextStamp() -> KeptStamp {
