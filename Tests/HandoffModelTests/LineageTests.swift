@@ -15,9 +15,11 @@ import Testing
         #expect(read.lineage == content.lineage && read.isExclusive)
     }
 
-    @Test(arguments: [
-        ["id": "a1", "step": 1], ["step": 1], ["id": 7, "step": 1], ["step": -1], ["step": 4_294_967_296], ["step": 1.0],
-    ] as [JSONObject])
+    @Test(
+        arguments: [
+            ["id": "a1", "step": 1], ["step": 1], ["id": 7, "step": 1], ["step": -1], ["step": 4_294_967_296],
+            ["step": 1.0],
+        ] as [JSONObject])
     func `an invalid lineage makes a payload invalid`(lineage: JSONObject) throws {
         var lineage = lineage
         if lineage["id"] == nil, lineage["step"] != 1 { lineage["id"] = .string(id.hex) }
