@@ -55,7 +55,7 @@ for discovery in ("embedded", "avahi"):
         stage.join(origin, taker)
         watch = taker.follow("watch")
         watch.wait("ready")
-        offer = origin.publish(TYPE)
+        offer = origin.publish(TYPE, "--no-keep")
         watch.wait("added", id=offer.id)
 
         gateway = enter(lab.hosts[0], first)

@@ -286,7 +286,7 @@ def agreeing(stage):
     stage.join(first, second)
     watch = first.follow("watch")
     watch.wait("ready")
-    publish = second.publish("com.example.editing")
+    publish = second.publish("com.example.editing", "--no-keep")
     watch.wait("added", id=publish.id)
     times = []
     for _ in range(5):

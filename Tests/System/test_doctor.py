@@ -288,7 +288,7 @@ def gone(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
     watch.wait("ready")
-    origin.publish(TYPE)
+    origin.publish(TYPE, "--no-keep")
     watch.wait("added")
     origin.stop()
     watch.wait("removed")

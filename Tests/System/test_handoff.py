@@ -446,7 +446,8 @@ def origin_restarts(stage):
     publish = origin.publish(TYPE, "--user-info", '{"a": 1}')
     shown(taker, watch, id=publish.id)
     expect(origin.stop() == 0, "the daemon did not exit cleanly")
-    watch.wait("removed", id=publish.id, within=5)
+    kept = watch.wait("changed", id=publish.id, within=5)["kept"]
+    expect(kept["state"] == "offline", f"{kept}")
     origin.start()
     again = publish.wait("published")["id"]
     shown(taker, watch, id=again)

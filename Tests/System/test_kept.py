@@ -207,10 +207,11 @@ def afterwards(stage):
         offer = until("the offer", lambda: second.ctl("list").lines)[0]
         events.clear()
         draft.update(needsSave=True)
-        with subprocess.Popen([*ctl(second), "continue", offer["id"], "--print"], stdout=subprocess.PIPE) as taking:
+        with subprocess.Popen([*ctl(second), "continue", offer["id"], "--print"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as taking:
             expect(wait("save").get("forUser") is True, f"{events}")
             wait("continued")
-        expect(taking.returncode == 0, "it was not continued")
+            errors = taking.stderr.read()
+        expect(taking.returncode == 0, f"it was not continued: {errors}")
         mine = until("its state", lambda: (found,) if len(found := first.ctl("list", "--mine").lines) == left else None)[0]
         expect(not mine or (mine[0]["age"] is None) == (what == "pause"), f"{mine}")
         expect(bool(second.ctl("list").lines) == (what == "stay"), f"{what}")

@@ -82,7 +82,7 @@ def command(stage, language):
 def offered(daemon, origin):
     """Waits until the count of another device is offered to a daemon."""
     watch = daemon.follow("watch")
-    watch.wait("added", type=TYPE, deviceName=origin.name)
+    watch.wait("added", type=TYPE, deviceName=origin.name, kept=None)
     watch.interrupt()
 
 

@@ -255,7 +255,7 @@ def replaced(stage):
 @test("a notification is withdrawn when the other device goes offline, receiving is off, or the daemon stops")
 def withdrawn(stage):
     desk = Desk(stage)
-    desk.publish(TYPE, "--title", "Draft")
+    desk.publish(TYPE, "--title", "Draft", "--no-keep")
     desk.shown("Draft")
     desk.daemon.ctl("receive", "off")
     desk.server.none()

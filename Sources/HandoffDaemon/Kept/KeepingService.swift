@@ -117,7 +117,7 @@ final class KeepingService {
         if permission == .paused, former == .allowed { copy(machine.pending) }
         if permission == .allowed { lastPosition = peers.position }
         // Another device lists a closed activity once the list is as new as the offers, which lack it.
-        let isListOld = machine.hasClosed && listedSeq != peers.position.seq
+        let isListOld = permission == .allowed && machine.hasClosed && listedSeq != peers.position.seq
         if reviewCandidates() || isListOld { push([]) }
         copyDue()
     }

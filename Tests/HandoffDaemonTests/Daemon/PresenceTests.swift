@@ -25,7 +25,9 @@ import Testing
 
     /// A watcher on the couch that has received the one offer of the desk.
     private func watchOne() throws -> (Watcher, Publisher) {
-        let published = try desk.publish(Note.activity("present"))
+        var activity = Note.activity("present")
+        activity.keep = false
+        let published = try desk.publish(activity)
         try fleet.poll("the offer") { try couch.offers().count == 1 }
         let watcher = try couch.watch()
         #expect(try watcher.added().id == published.activity)
