@@ -266,6 +266,9 @@ def on_the_desktop(stage):
         screen.sees("opened in Git")
         expect(screen.ends() == 0, f"{screen.raw}")
         until("the new terminal", lambda: os.path.exists(record))
+        # A request replaces an earlier one of the same device for the same activity.
+        until("the end of its program", lambda: subprocess.run(
+            ["pgrep", "-f", f"continue --wait {second.id}"], stdout=subprocess.DEVNULL).returncode)
         os.unlink(record)
 
 

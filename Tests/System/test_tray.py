@@ -9,6 +9,7 @@ import time
 from bus import Writer
 from desk import TYPE, events, german
 from desk import Desk as AppDesk
+from browsers import until
 from harness import expect, main, test
 from notifications import SessionBus
 from tray import ITEM, MENU, PROPERTIES, Monitor, Refused, Tray
@@ -314,7 +315,7 @@ def silent(stage):
     # The monitor would have seen them.
     desk.publish(TYPE, "--title", "Next")
     desk.tray.menu(lambda labels: len(labels) == 4, "the next offer")
-    expect(any(member == "LayoutUpdated" for _, member, _ in monitor.messages), f"wrong: {monitor.messages}")
+    until("the message", lambda: any(member == "LayoutUpdated" for _, member, _ in monitor.messages))
 
 
 @test("tray = off shows no icon, and takes effect at SIGHUP")

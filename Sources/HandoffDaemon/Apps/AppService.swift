@@ -291,7 +291,7 @@ final class AppService {
     }
 
     private func end(_ session: AppSession) {
-        core?.keeping.keepNow(store.all.filter { $0.session == session.id })
+        core?.keeping.keepNow(store.activities(of: session.id).compactMap(store.activity))
         registry.remove(session.id)
         let mine = store.activities(of: session.id)
         apply(store.endSession(session.id))
@@ -388,7 +388,7 @@ final class AppService {
     private func becomeCurrent(_ call: ControlCall) throws {
         let (session, id) = try owner(Fields(call.parameters))
         let offer = store.activity(id)?.wasOffered ?? false ? Self.newActivityID() : id
-        core?.keeping.keepNow(store.all.filter { $0.session == session.id && $0.id != id })
+        core?.keeping.keepNow(store.activities(of: session.id).filter { $0 != id }.compactMap(store.activity))
         let effects = try store.becomeCurrent(id, session: session.id, offer: offer, now: loop.now)
         call.reply([:])
         apply(effects)
