@@ -2,12 +2,8 @@
 
 import base64
 import contextlib
-import os
-import select
-import signal
 
 from clocks import Clock
-from harness import expect
 from logind import Logind
 from policies import with_etc
 
@@ -31,22 +27,6 @@ def devices(stage, *names, policies=False, clocks=False, **more):
     for other in found[1:]:
         stage.join(found[0], other)
     return logind, *found
-
-
-def sleep(logind, daemon, number=0):
-    """Lets the machine of a daemon sleep, as soon as it permits it."""
-    found = logind.delay(number)
-    expect(found, "no lock delays sleep")
-    lock = found[1]
-    logind.sleeps(True)
-    expect(select.select([lock], [], [], 60)[0], "sleep is delayed permanently")
-    os.close(lock)
-    daemon.process.send_signal(signal.SIGSTOP)
-
-
-def wake(logind, daemon):
-    daemon.process.send_signal(signal.SIGCONT)
-    logind.sleeps(False)
 
 
 def kept(daemon, *words):

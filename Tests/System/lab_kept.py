@@ -8,8 +8,8 @@ import time
 from browsers import until
 from harness import Lab, expect, main, test
 from hub import NAME, Hub
-from keeping import TYPE, kept, sleep, wake
-from logind import Logind
+from keeping import TYPE, kept
+from logind import Logind, sleep, wake
 
 DELAY, LOSS = 0.02, 0.02
 

@@ -16,7 +16,8 @@ import sys
 
 from browsers import until
 from harness import BIN, FULL_SAMPLES, ROOT, Skip, content, expect, test, virtual_screen
-from keeping import TYPE, bytes_kept, devices, kept, mappings, memory, sleep, traces, wake
+from keeping import TYPE, bytes_kept, devices, kept, mappings, memory, traces
+from logind import sleep, wake
 from policies import policy
 
 sys.path.insert(0, os.path.join(ROOT, "Integrations", "python"))
