@@ -140,8 +140,10 @@ import Testing
     }
 
     @Test func `a device that goes to sleep is asleep although a connection opens after that`() throws {
-        desk.peers.fallAsleep {}
-        try network.run("it is offline") { couch.peers.table[desk.id] == nil }
+        var isConfirmed = false
+        desk.peers.fallAsleep { isConfirmed = true }
+        // Until then, it closes its connections.
+        try network.run("the couch confirms it") { isConfirmed && couch.peers.table[desk.id] == nil }
         try network.connect(desk, to: couch)
         #expect(couch.peers.isConnected(desk.id))
         #expect(couch.peers.asleepSince(desk.id) != nil)

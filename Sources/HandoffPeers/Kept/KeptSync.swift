@@ -150,17 +150,25 @@ package final class KeptSync {
 
     /// Sends messages one after the other.
     private func send(
-        _ batches: ArraySlice<[JSON]>, _ receivers: JSON, to device: DeviceID, completion: @escaping (Bool) -> Void
+        _ batches: ArraySlice<[JSON]>, _ receivers: JSON, to device: DeviceID, mayRetry: Bool = true,
+        completion: @escaping (Bool) -> Void
     ) {
         guard let batch = batches.first else { return completion(true) }
         guard let link = pool.link(to: device) else { return completion(false) }
+        let checkTimer = link.isEstablished ? pool.checkTimer(for: link) : nil
         link.whenEstablished { [self] isEstablished in
             guard isEstablished, isOn, records[device].keepsActivities == true else { return completion(false) }
             link.request(
                 PeerMethod.keep, ["records": .array(batch), "receivers": receivers], timeout: Self.timeout
             ) { [self] outcome in
-                guard case .answered(.result) = outcome else { return completion(false) }
-                send(batches.dropFirst(), receivers, to: device, completion: completion)
+                checkTimer?.cancel()
+                switch outcome {
+                case .answered(.result): send(batches.dropFirst(), receivers, to: device, completion: completion)
+                case .lost where mayRetry && checkTimer != nil:
+                    // The warm connection had ended unnoticed.
+                    send(batches, receivers, to: device, mayRetry: false, completion: completion)
+                default: completion(false)
+                }
             }
         }
     }

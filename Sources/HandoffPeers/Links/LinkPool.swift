@@ -49,6 +49,9 @@ final class LinkPool {
     /// The time without an answer after which a called device's names are looked up again: two
     /// round trips on a bad link, and longer than nearly all calls take.
     private static let slowCallTimeout = Duration.milliseconds(300)
+    /// The time to wait for an answer on a warm connection before checking that the other side is
+    /// online. A good one answers much sooner.
+    private static let answerTimeout = Duration.milliseconds(300)
 
     /// The maximum number of bytes of incomplete frames, over all connections. A member can create
     /// hundreds of identities, and each connection of each may begin a frame of 8 MiB. Rosters have
@@ -185,6 +188,15 @@ final class LinkPool {
             if isEstablished { link?.close(.late) }
         }
         dial(new, by: routes[...])
+    }
+
+    /// Returns a timer for a request over a warm connection, which may have ended unnoticed, as after
+    /// sleep. Unless the answer arrives first, it checks the connection and calls the device again.
+    func checkTimer(for link: PeerLink) -> LoopTimer {
+        loop.timer(after: Self.answerTimeout) { [weak self] in
+            self?.replaceIfUnacknowledged(link)
+            link.checkAlive()
+        }
     }
 
     /// Calls a member at addresses where it may be: configured ones, or those of a record with a

@@ -13,10 +13,6 @@ import LoopIO
 ///
 /// `PeersDelegate.answer` is the other side of it.
 final class PeerClient {
-    /// The time to wait for an answer on a warm connection before checking that the other side is
-    /// online.
-    private static let answerTimeout = Duration.milliseconds(300)
-
     /// The delay before a retry when a device was sent too many requests, or the key in force is on
     /// its way here.
     private static let pause = Duration.milliseconds(50)
@@ -138,14 +134,7 @@ final class PeerClient {
             return
         }
         let wasWarm = link.isEstablished
-        // A warm connection may have ended unnoticed, as after sleep. A good one answers much
-        // sooner.
-        if wasWarm {
-            handle.timer = loop.timer(after: Self.answerTimeout) { [pool] in
-                pool.replaceIfUnacknowledged(link)
-                link.checkAlive()
-            }
-        }
+        if wasWarm { handle.timer = pool.checkTimer(for: link) }
         link.request(question.method, question.parameters, timeout: timeout) {
             [self] outcome in
             switch outcome {

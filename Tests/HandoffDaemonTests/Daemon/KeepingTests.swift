@@ -24,7 +24,21 @@ import Testing
         fleet.end()
     }
 
-    private func pass() { fleet.pass(KeepingMachine.interval) }
+    /// Waits until a copy is due, once the desk has handled the last change, and advances the clock
+    /// until then.
+    private func pass() throws {
+        try fleet.poll("a copy is due") { desk.awaitsCopy }
+        fleet.pass(KeepingMachine.interval)
+    }
+
+    /// Expects that the desk has nothing to send before sleep, once what it sent before is confirmed.
+    private func expectNothingToKeep(_ what: String = "") throws {
+        #expect(!desk.awaitsCopy, "\(what)")
+        let before = desk.copies
+        let isDone = desk.keepAll()
+        try fleet.withClockStopped { try fleet.poll("sleep is not delayed \(what)") { isDone.withLock { $0 } } }
+        #expect(desk.copies == before, "\(what)")
+    }
 
     private func waitFor(_ texts: String...) throws {
         try fleet.poll("the couch has \(texts)") { couch.keptTexts == texts.sorted() }
@@ -52,7 +66,7 @@ import Testing
 
         // Without a change, no other copy is signed.
         let before = desk.copies
-        pass()
+        fleet.pass(KeepingMachine.interval)
         _ = try desk.status()
         #expect(!desk.awaitsCopy && desk.copies == before)
 
@@ -60,7 +74,7 @@ import Testing
         #expect(desk.awaitsCopy)
         _ = try couch.status()
         #expect(couch.keptTexts == ["first"])
-        pass()
+        try pass()
         try waitFor("second")
     }
 
@@ -74,7 +88,7 @@ import Testing
         // Once one is there, it gets the present state.
         couch.reconfigure { $0.keep = true }
         try fleet.poll("the couch keeps activities") { desk.awaitsCopy }
-        pass()
+        try pass()
         try waitFor("text")
     }
 
@@ -131,7 +145,7 @@ import Testing
         incomplete.requiredUserInfoKeys = ["missing"]
         cases.append(incomplete)
         let publishers = try cases.map { try desk.publish($0) }
-        pass()
+        fleet.pass(KeepingMachine.interval)
         try settle()
         #expect(couch.copies.isEmpty)
         withExtendedLifetime(publishers) {}
@@ -140,19 +154,19 @@ import Testing
     @Test func `a payload that is too large is skipped, and its former copy withdrawn`() throws {
         desk.reconfigure { $0.payloadLimit = 900_000 }
         let id = try editor.engage(Note.activity("small"))
-        pass()
+        try pass()
         try waitFor("small")
         try editor.call(.update, id, change: Note.change(String(repeating: "x", count: 520 * 1024)))
-        pass()
+        try pass()
         try waitFor()
         #expect(!desk.awaitsCopy)
         try editor.call(.update, id, change: Note.change("small again"))
-        pass()
+        try pass()
         try waitFor("small again")
         // No device could request more than the payload limit either.
         desk.reconfigure { $0.payloadLimit = 4096 }
         try editor.call(.update, id, change: Note.change(String(repeating: "x", count: 5000)))
-        pass()
+        try pass()
         try waitFor()
     }
 
@@ -160,7 +174,7 @@ import Testing
         var note = Note.activity("short")
         note.expirationDate = fleet.appleSeconds + 100
         _ = try editor.engage(note)
-        pass()
+        try pass()
         try waitFor("short")
         let closed = Note.activity("closed")
         var staying = closed
@@ -197,7 +211,7 @@ import Testing
         var note = Note.activity("kept")
         note.keep = true
         let id = try editor.engage(note)
-        pass()
+        try pass()
         try waitFor("kept")
         var change = ActivityChange()
         change.keep = false
@@ -212,15 +226,14 @@ import Testing
         // Before the clock passes the timeout of the message.
         try waitFor("closed")
         _ = try editor.engage(Note.activity("open"))
-        pass()
+        try pass()
         try waitFor("closed", "open")
         _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false).json)
         try waitFor()
-        #expect(!desk.awaitsCopy)
-        #expect(desk.keepAll().withLock { $0 })
+        try expectNothingToKeep()
         #expect(try couch.listedCopies(recent: true).isEmpty)
         _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: true).json)
-        pass()
+        try pass()
         try waitFor("open")
     }
 
@@ -229,7 +242,7 @@ import Testing
         try train.importAccount(try desk.exportAccount())
         try fleet.settle([desk, couch, train])
         _ = try editor.engage(Note.activity("text"))
-        pass()
+        try pass()
         try waitFor("text")
         _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false, device: "train").json)
         try waitFor()
@@ -245,16 +258,15 @@ import Testing
         }
         for (method, member) in [(ControlMethod.setAppKept, "kept"), (.setAppEnabled, "enabled")] {
             let id = try editor.engage(note)
-            pass()
+            try pass()
             try waitFor("kept")
             _ = try desk.call(method, ["app": "org.example.Ed", member: false])
             try waitFor()
             #expect(try isListed(member) == false)
-            #expect(!desk.awaitsCopy)
-            #expect(desk.keepAll().withLock { $0 })
+            try expectNothingToKeep(method.rawValue)
             _ = try desk.call(method, ["app": "org.example.Editor", member: true])
             #expect(try isListed(member) == true)
-            pass()
+            try pass()
             try waitFor("kept")
             try editor.call(.invalidate, id)
             try waitFor()
@@ -264,17 +276,26 @@ import Testing
     @Test func `the administrator forbids keeping, or a type`() throws {
         _ = try editor.engage(Note.activity("text"))
         for rule in ["keep = no", "forbid-type = org.example.*", "forbid-app = org.example.Editor"] {
-            pass()
+            try pass()
             try waitFor("text")
             var policy = Policy()
             try PolicyLoader.add(Array((rule + "\n").utf8), path: "/p/a.conf", to: &policy)
             desk.reconfigure(policy: policy)
             try waitFor()
-            #expect(!desk.awaitsCopy, "\(rule)")
-            #expect(desk.keepAll().withLock { $0 }, "\(rule)")
+            try expectNothingToKeep(rule)
             desk.reconfigure()
             #expect(desk.awaitsCopy, "\(rule)")
         }
+    }
+
+    @Test func `copies reach a member before sleep although the connection had ended unnoticed`() throws {
+        _ = try editor.engage(Note.activity("text"))
+        try fleet.poll("the offer") { try couch.offers().count == 1 }
+        desk.freezeConnections()
+        couch.freezeConnections()
+        let isDone = desk.keepAll()
+        try fleet.run("sleep") { isDone.withLock { $0 } }
+        #expect(couch.keptTexts == ["text"])
     }
 
     @Test func `a silent member delays sleep by 2 s at most, and the end of the daemon by 1 s`() throws {
