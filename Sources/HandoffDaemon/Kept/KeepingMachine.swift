@@ -1,3 +1,4 @@
+import HandoffAccount
 package import HandoffModel
 
 /// Decides which local activities are copied for the members that keep activities, and when. Plain
@@ -18,6 +19,10 @@ package struct KeepingMachine: Sendable {
     package static let interval = Duration.seconds(30)
     /// The maximum number of copied activities.
     package static let maxActivities = 8
+    /// The age of a copy from which the next sleep replaces it, so that it lasts for its whole lifetime
+    /// from then on.
+    package static let refreshAge = Duration.seconds(3600)
+    private static let lifetime = Duration.seconds(Int64(KeptLimits.lifetime))
 
     /// A local activity that may be copied.
     package struct Candidate: Equatable, Sendable {
@@ -52,6 +57,8 @@ package struct KeepingMachine: Sendable {
         var handled: UInt64?
         /// The size of the copy in bytes; nil if there is none.
         var bytes: Int?
+        /// The time of the last copy or skip.
+        var handledAt: MonotonicInstant?
         /// The time at which the copy is due; nil if it is up to date.
         var due: MonotonicInstant?
         var isOffered = true
@@ -97,7 +104,8 @@ package struct KeepingMachine: Sendable {
             entry.candidate = candidate
             entry.isOffered = true
             entry.order = lastOrder
-            if entry.handled != candidate.changes { entry.due = entry.due ?? now + Self.interval }
+            let hasExpired = entry.bytes != nil && Self.isOld(entry, Self.lifetime, at: now)
+            if entry.handled != candidate.changes || hasExpired { entry.due = entry.due ?? now + Self.interval }
             entries[candidate.offer] = entry
         }
         for (offer, _) in byPrecedence.dropFirst(Self.maxActivities) { entries[offer] = nil }
@@ -112,17 +120,26 @@ package struct KeepingMachine: Sendable {
         entries.filter { $0.value.due.map { $0 <= now } ?? false }.map(\.key).sorted()
     }
 
-    /// All offers with changes that their copies do not contain.
-    package var pending: [ActivityID] { entries.filter { $0.value.due != nil }.map(\.key).sorted() }
+    /// All offers with changes that their copies do not contain, or with old copies.
+    package func pending(at now: MonotonicInstant) -> [ActivityID] {
+        entries.filter { _, entry in
+            entry.due != nil || entry.isOffered && entry.bytes != nil && Self.isOld(entry, Self.refreshAge, at: now)
+        }.map(\.key).sorted()
+    }
+
+    private static func isOld(_ entry: Entry, _ age: Duration, at now: MonotonicInstant) -> Bool {
+        entry.handledAt.map { $0 + age <= now } ?? false
+    }
 
     /// Notes that the present state of an activity was copied, or cannot be copied.
     ///
     /// - Parameters:
     ///   - bytes: the size of the copy; nil if there is none.
     ///   - limit: the maximum size of all copies. The oldest ones that do not fit are dropped.
-    package mutating func handled(_ offer: ActivityID, bytes: Int?, limit: Int) {
+    package mutating func handled(_ offer: ActivityID, bytes: Int?, limit: Int, at now: MonotonicInstant) {
         guard var entry = entries[offer] else { return }
         entry.due = nil
+        entry.handledAt = now
         entry.handled = entry.candidate.changes
         entry.bytes = bytes
         entries[offer] = entry

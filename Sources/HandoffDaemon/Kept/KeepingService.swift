@@ -114,7 +114,7 @@ final class KeepingService {
         if permission == .withdrawn { return withdrawOwn() }
         // The screen was locked: the machine may sleep next, without another chance to copy what was
         // on offer until now.
-        if permission == .paused, former == .allowed { copy(machine.pending) }
+        if permission == .paused, former == .allowed { copy(machine.pending(at: loop.now)) }
         if permission == .allowed { lastPosition = peers.position }
         // Another device lists a closed activity once the list is as new as the offers, which lack it.
         let isListOld = permission == .allowed && machine.hasClosed && listedSeq != peers.position.seq
@@ -157,7 +157,7 @@ final class KeepingService {
         let offers = Set(activities.filter { $0.keeping == .afterEnd }.compactMap(\.offer?.id))
         guard isOn, permission == .allowed, !offers.isEmpty else { return }
         let hasChanged = reviewCandidates()
-        if !copy(machine.pending.filter(offers.contains)), hasChanged { push([]) }
+        if !copy(machine.pending(at: loop.now).filter(offers.contains)), hasChanged { push([]) }
     }
 
     /// Withdraws the copies of an activity that its app or the user has ended.
@@ -219,7 +219,7 @@ final class KeepingService {
             guard waiting == 0, !isDone else { return }
             let hasEnded = reviewCandidates()
             let before = Set(machine.activities)
-            let new = permission == .allowed ? copies(of: machine.pending) : []
+            let new = permission == .allowed ? copies(of: machine.pending(at: loop.now)) : []
             let hasChanged = hasEnded || before != Set(machine.activities)
             guard hasChanged || !new.isEmpty || !unconfirmed.isEmpty else {
                 // An earlier sleep that was cancelled may still be sending them.
@@ -297,7 +297,7 @@ final class KeepingService {
         var copies: [KeptCopy] = []
         for offer in offers {
             let new = apps.offered(offer).flatMap { copy(of: $0, offer) }
-            machine.handled(offer, bytes: new?.encoded.count, limit: limit)
+            machine.handled(offer, bytes: new?.encoded.count, limit: limit, at: loop.now)
             if let new { copies.append(new) }
         }
         let listed = Set(machine.activities)

@@ -288,6 +288,32 @@ import Testing
         }
     }
 
+    @Test func `a copy before sleep lasts for a day although the activity has not changed for hours`() throws {
+        desk.reconfigure { $0.activityLifetime = nil }
+        _ = try editor.engage(Note.activity("text"))
+        try pass()
+        try waitFor("text")
+        fleet.pass(.seconds(20 * 3600))
+        _ = try desk.status()
+        let isDone = desk.keepAll()
+        try fleet.run("sleep") { isDone.withLock { $0 } }
+        fleet.pass(.seconds(20 * 3600))
+        _ = try couch.status()
+        #expect(couch.keptTexts == ["text"])
+        fleet.pass(.seconds(5 * 3600))
+        try waitFor()
+    }
+
+    @Test func `a copy of an activity on offer is replaced when it expires`() throws {
+        desk.reconfigure { $0.activityLifetime = nil }
+        _ = try editor.engage(Note.activity("text"))
+        try pass()
+        try waitFor("text")
+        fleet.pass(.seconds(25 * 3600))
+        try pass()
+        try waitFor("text")
+    }
+
     @Test func `copies reach a member before sleep although the connection had ended unnoticed`() throws {
         _ = try editor.engage(Note.activity("text"))
         try fleet.poll("the offer") { try couch.offers().count == 1 }

@@ -24,20 +24,20 @@ import Testing
     /// Reviews these candidates, most recent first, and copies what is then pending.
     private mutating func copy(_ candidates: [KeepingMachine.Candidate], bytes: Int = 100) {
         _ = machine.review(candidates, now: now)
-        for offer in machine.pending { machine.handled(offer, bytes: bytes, limit: limit) }
+        for offer in machine.pending(at: now) { machine.handled(offer, bytes: bytes, limit: limit, at: now) }
     }
 
     @Test mutating func `an activity is copied after the interval, once`() throws {
         #expect(machine.nextDeadline == nil)
         #expect(machine.review([try candidate(1)], now: now) == false)
         #expect(machine.nextDeadline == now + KeepingMachine.interval)
-        #expect(machine.due(at: now).isEmpty && machine.pending == [id(1)])
+        #expect(machine.due(at: now).isEmpty && machine.pending(at: now) == [id(1)])
         now = now + KeepingMachine.interval
         #expect(machine.due(at: now) == [id(1)])
         #expect(machine.activities.isEmpty)
-        machine.handled(id(1), bytes: 100, limit: limit)
+        machine.handled(id(1), bytes: 100, limit: limit, at: now)
         #expect(machine.activities == [id(1)])
-        #expect(machine.nextDeadline == nil && machine.pending.isEmpty)
+        #expect(machine.nextDeadline == nil && machine.pending(at: now).isEmpty)
         #expect(machine.review([try candidate(1)], now: now) == false)
         #expect(machine.nextDeadline == nil)
     }
@@ -48,9 +48,23 @@ import Testing
         _ = machine.review([try candidate(1, changes: 2)], now: now + .seconds(20))
         #expect(machine.nextDeadline == now + KeepingMachine.interval)
         #expect(machine.activities == [id(1)], "the former copy stays until then")
-        machine.handled(id(1), bytes: 100, limit: limit)
+        machine.handled(id(1), bytes: 100, limit: limit, at: now)
         #expect(machine.review([try candidate(1, changes: 2)], now: now) == false)
-        #expect(machine.pending.isEmpty)
+        #expect(machine.pending(at: now).isEmpty)
+    }
+
+    @Test mutating func `an old copy is replaced before sleep, and one whose lifetime is over without sleep`() throws {
+        copy([try candidate(1), try candidate(2, staysAfterEnd: true)])
+        _ = machine.review([try candidate(1)], now: now)
+        now = now + KeepingMachine.refreshAge - .seconds(1)
+        #expect(machine.pending(at: now).isEmpty)
+        now = now + .seconds(1)
+        #expect(machine.pending(at: now) == [id(1)], "not the activity that is closed")
+        _ = machine.review([try candidate(1)], now: now)
+        #expect(machine.nextDeadline == nil, "an unchanged activity causes no wake-up")
+        now = now + .seconds(86_400)
+        _ = machine.review([try candidate(1)], now: now)
+        #expect(machine.nextDeadline == now + KeepingMachine.interval)
     }
 
     @Test mutating func `the end of an activity ends its copy unless it stays`() throws {
@@ -66,8 +80,8 @@ import Testing
     @Test mutating func `an activity that ends before its copy leaves nothing`() throws {
         _ = machine.review([try candidate(1, staysAfterEnd: true)], now: now)
         #expect(machine.review([], now: now) == false)
-        #expect(machine.pending.isEmpty && machine.nextDeadline == nil && machine.activities.isEmpty)
-        machine.handled(id(1), bytes: 100, limit: limit)
+        #expect(machine.pending(at: now).isEmpty && machine.nextDeadline == nil && machine.activities.isEmpty)
+        machine.handled(id(1), bytes: 100, limit: limit, at: now)
         #expect(machine.activities.isEmpty)
     }
 
@@ -98,24 +112,24 @@ import Testing
         let candidates = [try candidate(1), try candidate(2), try candidate(3)]
         copy(candidates, bytes: 900)
         #expect(machine.activities == [id(1), id(2)])
-        #expect(machine.pending.isEmpty)
+        #expect(machine.pending(at: now).isEmpty)
         #expect(machine.review(candidates, now: now) == false)
-        #expect(machine.pending.isEmpty)
+        #expect(machine.pending(at: now).isEmpty)
         // One that has become smaller fits.
         _ = machine.review([try candidate(1), try candidate(2), try candidate(3, changes: 1)], now: now)
-        machine.handled(id(3), bytes: 100, limit: limit)
+        machine.handled(id(3), bytes: 100, limit: limit, at: now)
         #expect(machine.activities == [id(1), id(2), id(3)])
     }
 
     @Test mutating func `a state that cannot be copied removes the former copy, and is not tried again`() throws {
         copy([try candidate(1)])
         _ = machine.review([try candidate(1, changes: 1)], now: now)
-        machine.handled(id(1), bytes: nil, limit: limit)
+        machine.handled(id(1), bytes: nil, limit: limit, at: now)
         #expect(machine.activities.isEmpty && machine.nextDeadline == nil)
         #expect(machine.review([try candidate(1, changes: 1)], now: now) == false)
         #expect(machine.nextDeadline == nil)
         _ = machine.review([try candidate(1, changes: 2)], now: now)
-        #expect(machine.pending == [id(1)])
+        #expect(machine.pending(at: now) == [id(1)])
     }
 
     @Test mutating func `copies are withdrawn by the owner's handle, by the offer, and all together`() throws {
@@ -126,10 +140,10 @@ import Testing
         #expect(machine.withdrawOffer(id(2)) == false)
         #expect(machine.activities == [id(3)])
         machine.withdrawAll()
-        #expect(machine.activities.isEmpty && machine.pending.isEmpty)
+        #expect(machine.activities.isEmpty && machine.pending(at: now).isEmpty)
         _ = machine.review([try candidate(4)], now: now)
         #expect(machine.withdraw(id(104)) == false, "there was no copy")
-        #expect(machine.pending.isEmpty)
+        #expect(machine.pending(at: now).isEmpty)
     }
 
     @Test mutating func `the last declaration decides whether a copy stays`() throws {
