@@ -17,6 +17,10 @@ final class KeepingService {
     static let sleepTimeout = Duration.seconds(2)
     /// The maximum time for which the end of the daemon is delayed.
     static let stopTimeout = Duration.seconds(1)
+    /// The average time between two lists that contain the same activities, and the maximum number of
+    /// such lists without a delay.
+    static let listInterval = Duration.seconds(1)
+    static let maxListsAtOnce: UInt64 = 4
 
     private let loop: EventLoop
     private let log: Logger
@@ -35,6 +39,9 @@ final class KeepingService {
     /// once the members have the withdrawal of the copies.
     private var isOn = false
     private var timer: LoopTimer?
+    /// Waits until the next list may be sent that contains the same activities.
+    private var listTimer: LoopTimer?
+    private var lists = RateLimit(every: listInterval, burst: maxListsAtOnce)
     /// The number of messages with copies and lists that were not answered by all yet.
     private var sending = 0
     /// Called once all were answered.
@@ -101,10 +108,27 @@ final class KeepingService {
         // on offer until now.
         if permission == .paused, former == .allowed { copy(machine.pending) }
         if permission == .allowed { lastPosition = peers.position }
-        // Another device lists a closed activity once the list is as new as the offers, which lack it.
-        let isListOld = permission == .allowed && machine.hasClosed && listedSeq != peers.position.seq
-        if reviewCandidates() || isListOld { push([]) }
+        if reviewCandidates() { push([]) } else { renewList() }
         copyDue()
+    }
+
+    /// True if the offers have changed since the last list. Another device lists a closed activity once
+    /// the list is as new as the offers, which lack it.
+    private var isListOld: Bool {
+        permission == .allowed && machine.hasClosed && listedSeq != peers.position.seq
+    }
+
+    /// Sends the same list again if it is old. Later, if apps change their offers often.
+    private func renewList() {
+        guard isOn, isListOld, listTimer == nil else { return }
+        guard lists.admit(at: loop.now) else {
+            listTimer = loop.timer(after: loop.now.duration(to: lists.next)) { [unowned self] in
+                listTimer = nil
+                renewList()
+            }
+            return
+        }
+        push([])
     }
 
     private func reviewCandidates() -> Bool {
@@ -177,6 +201,7 @@ final class KeepingService {
         keepAll(timeout: Self.stopTimeout) { [self] in
             isOn = false
             timer = nil
+            listTimer = nil
             completion()
         }
     }
@@ -205,7 +230,7 @@ final class KeepingService {
             let hasEnded = reviewCandidates()
             let before = Set(machine.activities)
             let new = permission == .allowed ? copies(of: machine.pending) : []
-            let hasChanged = hasEnded || before != Set(machine.activities)
+            let hasChanged = hasEnded || isListOld || before != Set(machine.activities)
             guard hasChanged || !new.isEmpty || !receipts.unconfirmed.isEmpty else {
                 // An earlier sleep that was cancelled may still be sending them.
                 return sending == 0 ? finish(nil) : onSent.append { finish(nil) }
@@ -345,6 +370,7 @@ final class KeepingService {
         hasListed = true
         defer { core.control.keptChanged() }
         listedSeq = stamp.position.seq
+        listTimer = nil
         sending += 1
         // The list makes room for the copies.
         peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
