@@ -25,7 +25,7 @@ final class ContinuationBroker {
         /// True to continue it although a newer state is known.
         var mayBeOlder = false
         /// The copy to continue; nil if the device sends the activity itself.
-        var kept: KeepingService.KeptOffer?
+        var kept: KeptOffers.KeptOffer?
 
         var activity: ActivitySummary { offer.activity }
         var device: DeviceID { offer.device }
@@ -58,7 +58,7 @@ final class ContinuationBroker {
         var isForPage = false
         var fetch: FetchHandle?
         /// The copy that is continued; nil if the origin sends the activity itself.
-        var kept: KeepingService.KeptOffer?
+        var kept: KeptOffers.KeptOffer?
         var timer: LoopTimer?
         var launchTimer: LoopTimer?
         var payload: Payload?
@@ -90,7 +90,8 @@ final class ContinuationBroker {
     private let streams: StreamService
     private let notifications: NotificationService
     private let history: History
-    private let keeping: KeepingService
+    private let keptOffers: KeptOffers
+    private let keptReceipts: KeptReceipts
     private let lineages: Lineages
     private var running: [ContinuationID: Running] = [:]
     /// The id of the next continuation, generated in advance to shorten the start. Nil while a
@@ -99,8 +100,8 @@ final class ContinuationBroker {
 
     init(
         loop: EventLoop, log: Logger, peers: Peers, apps: AppService, installed: DesktopApps,
-        streams: StreamService, notifications: NotificationService, history: History, keeping: KeepingService,
-        lineages: Lineages
+        streams: StreamService, notifications: NotificationService, history: History, keptOffers: KeptOffers,
+        keptReceipts: KeptReceipts, lineages: Lineages
     ) {
         self.loop = loop
         self.log = log
@@ -110,7 +111,8 @@ final class ContinuationBroker {
         self.streams = streams
         self.notifications = notifications
         self.history = history
-        self.keeping = keeping
+        self.keptOffers = keptOffers
+        self.keptReceipts = keptReceipts
         self.lineages = lineages
     }
 
@@ -246,7 +248,7 @@ final class ContinuationBroker {
             running[id]?.wasTaken = true
             notifications.continued(request.activity.id, from: request.device)
             if let kept = entry.kept {
-                keeping.continued(kept.kept)
+                keptReceipts.continued(kept.kept)
             } else {
                 peers.notifyOrigin(request.device, PeerMethod.wasContinued, request.activity.id)
             }
@@ -308,7 +310,7 @@ final class ContinuationBroker {
             step(id) { $0.receivedContent(payload.content) }
         case .failure(let failure):
             // The origin is off or asleep, and has not announced it.
-            if failure.isOffline, running[id]?.kept == nil, let copy = keeping.copy(of: request.offer) {
+            if failure.isOffline, running[id]?.kept == nil, let copy = keptOffers.copy(of: request.offer) {
                 running[id]?.kept = copy
                 return receive(copy, for: id, request)
             }
@@ -316,7 +318,7 @@ final class ContinuationBroker {
         }
     }
 
-    private func receive(_ kept: KeepingService.KeptOffer, for id: ContinuationID, _ request: Request) {
+    private func receive(_ kept: KeptOffers.KeptOffer, for id: ContinuationID, _ request: Request) {
         received(Payload.decode(kept.payload, from: request.origin.deviceName), for: id, request)
     }
 

@@ -30,8 +30,8 @@ extension ControlService {
     /// first.
     ///
     /// - Parameter isRecent: includes those of this device, and those from before a device's last start.
-    func keptOffers(of devices: Set<DeviceID>? = nil, isRecent: Bool = false) -> [KeepingService.KeptOffer] {
-        core.keeping.offers(isRecent: isRecent).filter {
+    func keptOffers(of devices: Set<DeviceID>? = nil, isRecent: Bool = false) -> [KeptOffers.KeptOffer] {
+        core.keptOffers.list(isRecent: isRecent).filter {
             devices?.contains($0.offer.device) ?? true
                 && switches.allows(.receive, of: $0.offer.activity.type, with: $0.offer.device)
         }

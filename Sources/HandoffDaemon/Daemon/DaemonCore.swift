@@ -156,16 +156,25 @@ final class DaemonCore {
 
     private(set) lazy var broker: ContinuationBroker = ContinuationBroker(
         loop: loop, log: log.named("continue"), peers: peers, apps: apps, installed: installed, streams: streams,
-        notifications: notifications, history: history, keeping: keeping, lineages: lineages)
+        notifications: notifications, history: history, keptOffers: keptOffers, keptReceipts: keptReceipts,
+        lineages: lineages)
 
     /// The states of activities on all devices.
     private(set) lazy var lineages: Lineages = Lineages(peers: peers, apps: apps)
 
-    /// The activities that other devices keep for this one, and this one for them.
+    /// The copies of local activities that other devices keep.
     private(set) lazy var keeping: KeepingService = KeepingService(
+        loop: loop, log: log.named("kept"), key: stored.identity, accountStore: accountStore, peers: peers, apps: apps,
+        switches: switches, offers: keptOffers, receipts: keptReceipts, wallClock: wallClock, core: self)
+
+    /// The kept activities that can be continued here.
+    private(set) lazy var keptOffers: KeptOffers = KeptOffers(
+        loop: loop, key: stored.identity, accountStore: accountStore, peers: peers, apps: apps, wallClock: wallClock)
+
+    /// The receipts of continued copies.
+    private(set) lazy var keptReceipts: KeptReceipts = KeptReceipts(
         loop: loop, worker: worker, log: log.named("kept"), stored: stored, accountStore: accountStore, peers: peers,
-        apps: apps,
-        switches: switches, history: history, wallClock: wallClock, core: self)
+        wallClock: wallClock, core: self)
 
     /// The installed apps, and their start.
     private(set) lazy var installed: DesktopApps = DesktopApps(

@@ -8,8 +8,8 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 
-/// Keeps the activities of this device on the other members, and those of the other members on this
-/// device (docs/protocol.md#kept-activities). Lives on the daemon's loop.
+/// Copies the activities of this device for the members that keep activities
+/// (docs/protocol.md#kept-activities). Lives on the daemon's loop.
 ///
 /// `KeepingMachine` decides what is copied, and `KeptSync` exchanges the copies.
 final class KeepingService {
@@ -17,8 +17,10 @@ final class KeepingService {
     static let sleepTimeout = Duration.seconds(2)
     /// The maximum time for which the end of the daemon is delayed.
     static let stopTimeout = Duration.seconds(1)
-    /// The maximum number of remembered receipts.
-    private static let maxNoted = 1024
+    /// The average time between two lists that contain the same activities, and the maximum number of
+    /// such lists without a delay.
+    static let listInterval = Duration.seconds(1)
+    static let maxListsAtOnce: UInt64 = 4
 
     private let loop: EventLoop
     private let log: Logger
@@ -27,19 +29,19 @@ final class KeepingService {
     private let peers: Peers
     private let apps: AppService
     private let switches: SwitchController
-    private let history: History
     private let accountStore: AccountStore
     private let wallClock: any WallClock
-    private let folder: StateFolder
-    private let worker: Worker
-    /// The receipts of this device that their origins have not confirmed.
-    private var unconfirmed: Set<KeptReceipt>
+    private let offers: KeptOffers
+    private let receipts: KeptReceipts
     private unowned let core: DaemonCore
     private var machine = KeepingMachine()
     /// Whether the configuration and the policy allow to keep activities. `KeptSync` is switched off
     /// once the members have the withdrawal of the copies.
     private var isOn = false
     private var timer: LoopTimer?
+    /// Waits until the next list may be sent that contains the same activities.
+    private var listTimer: LoopTimer?
+    private var lists = RateLimit(every: listInterval, burst: maxListsAtOnce)
     /// The number of messages with copies and lists that were not answered by all yet.
     private var sending = 0
     /// Called once all were answered.
@@ -53,28 +55,21 @@ final class KeepingService {
     private var listedSeq: UInt32 = 0
     /// True once this device has sent a list, which later ones must replace.
     private var hasListed = false
-    /// The receipts of this device's activities that their apps were notified of.
-    private var noted: Set<KeptReceipt> = []
-    /// The opened activities that were sent to this device.
-    private var items: [ActivityID: Item] = [:]
 
     init(
-        loop: EventLoop, worker: Worker, log: Logger, stored: StoredState, accountStore: AccountStore, peers: Peers,
-        apps: AppService,
-        switches: SwitchController, history: History, wallClock: any WallClock, core: DaemonCore
+        loop: EventLoop, log: Logger, key: SigningKey, accountStore: AccountStore, peers: Peers, apps: AppService,
+        switches: SwitchController, offers: KeptOffers, receipts: KeptReceipts, wallClock: any WallClock, core: DaemonCore
     ) {
         self.loop = loop
         self.log = log
-        self.worker = worker
-        folder = stored.folder
-        key = stored.identity
-        unconfirmed = Set(stored.receipts.receipts)
+        self.key = key
         own = accountStore.deviceID
         self.accountStore = accountStore
         self.peers = peers
         self.apps = apps
         self.switches = switches
-        self.history = history
+        self.offers = offers
+        self.receipts = receipts
         self.wallClock = wallClock
         self.core = core
     }
@@ -91,10 +86,7 @@ final class KeepingService {
             }
         } else {
             peers.kept.isOn = true
-            // Of an earlier start. Those that are too old, or of another account, are dropped.
-            let oldest = wallClock.unixSeconds - min(wallClock.unixSeconds, KeptLimits.lifetime)
-            unconfirmed = unconfirmed.filter { $0.time >= oldest && accountStore.snapshot.live.contains($0.origin) }
-            peers.kept.push(unconfirmed.map { .receipt($0) })
+            receipts.resume()
             review()
         }
         log.info("Activities are \(isOn ? "" : "no longer ")kept")
@@ -116,10 +108,27 @@ final class KeepingService {
         // on offer until now.
         if permission == .paused, former == .allowed { copy(machine.pending(at: loop.now)) }
         if permission == .allowed { lastPosition = peers.position }
-        // Another device lists a closed activity once the list is as new as the offers, which lack it.
-        let isListOld = permission == .allowed && machine.hasClosed && listedSeq != peers.position.seq
-        if reviewCandidates() || isListOld { push([]) }
+        if reviewCandidates() { push([]) } else { renewList() }
         copyDue()
+    }
+
+    /// True if the offers have changed since the last list. Another device lists a closed activity once
+    /// the list is as new as the offers, which lack it.
+    private var isListOld: Bool {
+        permission == .allowed && machine.hasClosed && listedSeq != peers.position.seq
+    }
+
+    /// Sends the same list again if it is old. Later, if apps change their offers often.
+    private func renewList() {
+        guard isOn, isListOld, listTimer == nil else { return }
+        guard lists.admit(at: loop.now) else {
+            listTimer = loop.timer(after: loop.now.duration(to: lists.next)) { [unowned self] in
+                listTimer = nil
+                renewList()
+            }
+            return
+        }
+        push([])
     }
 
     private func reviewCandidates() -> Bool {
@@ -170,7 +179,7 @@ final class KeepingService {
     ///
     /// - Returns: its id; nil if not exactly one has an id with this beginning.
     func withdrawOwn(_ prefix: String) -> ActivityID? {
-        let own = offers(isRecent: true).filter { $0.kept.origin == self.own }
+        let own = offers.list(isRecent: true).filter { $0.kept.origin == self.own }
         guard case .one(let found) = OfferSelection.choose(own, prefix: prefix, id: { $0.offer.activity.id }) else {
             return nil
         }
@@ -192,6 +201,7 @@ final class KeepingService {
         keepAll(timeout: Self.stopTimeout) { [self] in
             isOn = false
             timer = nil
+            listTimer = nil
             completion()
         }
     }
@@ -220,12 +230,12 @@ final class KeepingService {
             let hasEnded = reviewCandidates()
             let before = Set(machine.activities)
             let new = permission == .allowed ? copies(of: machine.pending(at: loop.now)) : []
-            let hasChanged = hasEnded || before != Set(machine.activities)
-            guard hasChanged || !new.isEmpty || !unconfirmed.isEmpty else {
+            let hasChanged = hasEnded || isListOld || before != Set(machine.activities)
+            guard hasChanged || !new.isEmpty || !receipts.unconfirmed.isEmpty else {
                 // An earlier sleep that was cancelled may still be sending them.
                 return sending == 0 ? finish(nil) : onSent.append { finish(nil) }
             }
-            push(new, again: unconfirmed.map { .receipt($0) }) { finish($0) }
+            push(new, again: receipts.unconfirmed.map { .receipt($0) }) { finish($0) }
         }
         for candidate in candidates { apps.saveForKeeping(candidate.handle, completion: saved) }
         saved()
@@ -335,17 +345,11 @@ final class KeepingService {
         }
         let payload = JSON.object(content.encodedPayload(origin: activity.origin)).encoded()
         guard let recipient = activity.recipient else { return payload }
-        guard let sealed = try? seal(with: recipient, sender: own)?.seal(payload, offer) else { return nil }
+        guard let sealed = try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(payload, offer) else { return nil }
         let outer: JSONObject = [
             "to": .string(recipient.hex), "sealed": .object(["$data": .string(Base64.encode(sealed))]),
         ]
         return JSON.object(ActivityContent(type: .sealed, userInfo: outer).encodedPayload()).encoded()
-    }
-
-    private func seal(with other: DeviceID, sender: DeviceID) throws -> KeptSeal? {
-        let snapshot = accountStore.snapshot
-        guard let accountID = snapshot.accountID, let otherKey = snapshot.peerKey(other) else { return nil }
-        return KeptSeal(try PairwiseKeys(device: key, device: otherKey, accountID: accountID), sender: sender)
     }
 
     /// Sends new copies, and the list of all.
@@ -366,10 +370,11 @@ final class KeepingService {
         hasListed = true
         defer { core.control.keptChanged() }
         listedSeq = stamp.position.seq
+        listTimer = nil
         sending += 1
         // The list makes room for the copies.
         peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
-            for case .receipt(let receipt) in again { self?.note(outcome, of: receipt) }
+            for case .receipt(let receipt) in again { self?.receipts.note(outcome, of: receipt) }
             self?.sent()
             completion(outcome)
         }
@@ -393,143 +398,10 @@ final class KeepingService {
         return KeptStamp(position: lastPosition ?? peers.position, time: lastTime)
     }
 
-    // MARK: - Activities of other devices
-
-    /// An offer of a device that is offline, or whose app has ended.
-    struct KeptOffer {
-        let offer: Offer
-        let kept: KeptStore.Kept
-        let state: ControlKept
-        /// The payload that was sealed for this device; nil if the copy is not sealed.
-        var opened: LockedBytes?
-
-        /// The payload, in ordinary memory.
-        var payload: [UInt8] { opened?.bytes ?? kept.payload }
-    }
-
-    /// The kept activities of other devices, most recently saved first.
-    ///
-    /// - Parameter isRecent: includes those of former generations, and of this device.
-    func offers(isRecent: Bool = false) -> [KeptOffer] {
-        guard peers.kept.isOn else { return [] }
-        return peers.kept.store.activities.compactMap { kept in
-            guard isRecent || kept.origin != own, let state = state(of: kept, isRecent: isRecent) else { return nil }
-            guard kept.summary.type == .sealed else {
-                let offer = Offer(of: kept.origin, keeping: kept.summary, saved: kept.saved)
-                return KeptOffer(offer: offer, kept: kept, state: state)
-            }
-            guard let item = item(in: kept) else { return nil }
-            let offer = Offer(of: kept.origin, keeping: item.summary, saved: kept.saved)
-            return KeptOffer(offer: offer, kept: kept, state: state, opened: item.payload)
-        }
-    }
-
-    /// An activity that was sent to this device, and kept by another one.
-    private struct Item {
-        let stamp: KeptStamp
-        let summary: ActivitySummary
-        let payload: LockedBytes
-    }
-
-    /// Returns the activity in a sealed copy; nil if it is for another device, or was accepted here.
-    private func item(in kept: KeptStore.Kept) -> Item? {
-        let id = kept.summary.id
-        let isAccepted = peers.kept.store.allReceipts.contains {
-            $0.device == own && $0.origin == kept.origin && $0.activity == id
-        }
-        guard !isAccepted else { return nil }
-        if let item = items[id], item.stamp == kept.stamp { return item }
-        guard case .success(let outer) = Payload.decode(kept.payload, from: ""),
-            outer.content.userInfo["to"]?.string == own.hex,
-            let sealed = outer.content.userInfo["sealed"]?.object?["$data"]?.string.flatMap(Base64.decode),
-            let opened = try? seal(with: kept.origin, sender: kept.origin)?.open(sealed, id),
-            case .success(let payload) = Payload.decode(opened, from: ""), let bytes = LockedBytes(opened)
-        else { return nil }
-        let content = payload.content
-        let summary = ActivitySummary(
-            id: id, type: content.type, title: content.title, team: content.team,
-            supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil, age: kept.summary.age,
-            isSent: true)
-        items = items.filter { entry in peers.kept.store.activities.contains { $0.summary.id == entry.key } }
-        items[id] = Item(stamp: kept.stamp, summary: summary, payload: bytes)
-        return items[id]
-    }
-
-    /// Returns the copy of an offer whose device does not answer, although it was online; nil if there
-    /// is none.
-    func copy(of offer: Offer) -> KeptOffer? {
-        guard peers.kept.isOn, let kept = peers.kept.store.activity(offer.activity.id, of: offer.device),
-            kept.summary.type != .sealed
-        else { return nil }
-        let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
-        return KeptOffer(offer: offer, kept: kept, state: ControlKept(.offline, since: nil, asOf: asOf))
-    }
-
-    private func state(of kept: KeptStore.Kept, isRecent: Bool) -> ControlKept? {
-        let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
-        let generation = kept.stamp.position.generation
-        guard kept.origin != own else {
-            return apps.offered(kept.summary.id) == nil ? ControlKept(.ended, since: nil, asOf: asOf) : nil
-        }
-        let peer = peers.table[kept.origin]
-        guard isRecent || generation == peers.table.seenGeneration(of: kept.origin) ?? generation else { return nil }
-        guard let peer else {
-            let since = peers.asleepSince(kept.origin).map { Double($0) }
-            return ControlKept(since == nil ? .offline : .asleep, since: since, asOf: asOf)
-        }
-        guard !peer.offers.contains(where: { $0.activity.id == kept.summary.id }) else { return nil }
-        guard !isRecent else { return ControlKept(.ended, since: nil, asOf: asOf) }
-        // The list of kept activities may be older than the offers.
-        guard peer.isComplete, let list = peers.kept.store.list(of: kept.origin),
-            list.stamp.position.generation == peer.generation, list.stamp.position.seq >= peer.offersSeq ?? .max
-        else { return nil }
-        return ControlKept(.ended, since: nil, asOf: asOf)
-    }
-
-    private func seconds(_ duration: Duration) -> Double { duration / .seconds(1) }
-
-    /// Creates the receipt of a kept activity that was continued here, and sends it towards the
-    /// origin.
-    func continued(_ kept: KeptStore.Kept) {
-        guard kept.origin != own else { return }
-        do {
-            let receipt = try KeptReceipt(
-                device: own, origin: kept.origin, activity: kept.summary.id, time: wallClock.unixSeconds, key: key)
-            unconfirmed.insert(receipt)
-            storeReceipts()
-            peers.kept.push([.receipt(receipt)]) { [weak self] in self?.note($0, of: receipt) }
-        } catch {
-            log.fault("Cannot sign a receipt", ["error": "\(error)"])
-        }
-    }
-
-    /// Forgets a receipt that its origin has confirmed. Until then it is stored, since this device may
-    /// end before another one has it.
-    private func note(_ outcome: KeptSync.Outcome, of receipt: KeptReceipt) {
-        guard outcome.confirmed.contains(receipt.origin), unconfirmed.remove(receipt) != nil else { return }
-        storeReceipts()
-    }
-
-    private func storeReceipts() {
-        // The newest ones, as many as other devices keep.
-        let receipts = unconfirmed.sorted { $0.time > $1.time }.prefix(KeptLimits.maxReceipts)
-        worker.run({ [folder] in try folder.store(receipts: ReceiptsFile(receipts: Array(receipts))) }, on: loop) {
-            [log] result in
-            if case .failure(let error) = result { log.error("Cannot store the receipts", ["error": "\(error)"]) }
-        }
-    }
-
     /// Handles new records from other devices, the end of old ones, and members that now keep activities.
     func take(_ records: [KeptRecord]) {
         review()
-        for case .receipt(let receipt) in records where receipt.origin == own { note(receipt) }
+        for case .receipt(let receipt) in records { receipts.note(receipt) }
         core.control.offersChanged()
-    }
-
-    /// Notifies the app of an activity of this device that another device has continued it.
-    private func note(_ receipt: KeptReceipt) {
-        guard noted.count < Self.maxNoted, noted.insert(receipt).inserted else { return }
-        log.notice("Was continued while offline", ["by": receipt.device.short])
-        core.handover.wasContinued(receipt.activity, by: receipt.device, at: receipt.time)
     }
 }

@@ -73,6 +73,17 @@ package final class AccountSnapshot: Sendable {
         return view.publicKey(of: id)
     }
 
+    /// Returns the seal of activities that `sender` sends to one device; nil if the other device is not a
+    /// member.
+    ///
+    /// - Parameter key: of this device, which is the sender or the recipient.
+    package func seal(
+        with other: DeviceID, sender: DeviceID, key: SigningKey
+    ) throws(CryptoError) -> KeptSeal? {
+        guard let accountID, let otherKey = peerKey(other) else { return nil }
+        return KeptSeal(try PairwiseKeys(device: key, device: otherKey, accountID: accountID), sender: sender)
+    }
+
     /// Returns whether a certificate with this key belongs to another member.
     package func admits(_ key: PublicKey) -> Bool {
         peerKey(DeviceID(key))?.raw == key.raw

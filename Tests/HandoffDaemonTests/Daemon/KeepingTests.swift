@@ -207,6 +207,40 @@ import Testing
         #expect(try couch.listedCopies().isEmpty)
     }
 
+    @Test func `frequent changes of the offers send few lists, the last state, and each withdrawal`() throws {
+        var note = Note.activity("kept")
+        note.keep = true
+        let kept = try desk.publish(note)
+        kept.close()
+        try fleet.poll("the couch lists it") { try couch.listedCopies().map(\.id) == [kept.activity] }
+        func change() throws {
+            let id = try editor.engage(Note.activity("short"))
+            try editor.call(.invalidate, id)
+        }
+        try fleet.withClockStopped {
+            let (lists, changes) = (desk.lists, desk.changes)
+            for _ in 0..<20 { try change() }
+            #expect(desk.changes - changes >= 20)
+            #expect(desk.lists - lists <= KeepingService.maxListsAtOnce)
+            #expect(!desk.isListCurrent)
+        }
+        fleet.pass(KeepingService.listInterval)
+        try fleet.poll("the list of the last state") { desk.isListCurrent }
+        try fleet.poll("the couch lists it again") { try couch.listedCopies().map(\.id) == [kept.activity] }
+
+        // Sleep is not delayed until the next list may be sent.
+        try fleet.withClockStopped {
+            for _ in 0..<20 { try change() }
+            #expect(!desk.isListCurrent)
+            let isDone = desk.keepAll()
+            try fleet.poll("the list before sleep") { isDone.withLock { $0 } }
+            #expect(desk.isListCurrent)
+            for _ in 0..<20 { try change() }
+            _ = try desk.call(.withdraw, ["activity": .string(kept.activity.hex)])
+            try fleet.poll("the withdrawal") { couch.copies.isEmpty }
+        }
+    }
+
     @Test func `an update that forbids keeping withdraws the copy`() throws {
         var note = Note.activity("kept")
         note.keep = true

@@ -1,8 +1,10 @@
+import HandoffAccount
 import HandoffControl
 import HandoffJSON
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import HandoffTestSupport
 import LoopIO
 
@@ -38,6 +40,21 @@ extension TestDevice {
     var awaitsCopy: Bool {
         (daemon?.assumeIsolated { $0.core?.keeping.isWaiting } ?? nil) ?? false
     }
+
+    /// The newest list of this device.
+    private var list: KeptList? {
+        daemon?.assumeIsolated { daemon in daemon.core.flatMap { $0.peers.kept.store.list(of: $0.snapshot.own) } } ?? nil
+    }
+
+    /// Increases by one with each list and each copy while the clock is stopped, since no two have the
+    /// same time.
+    var lists: UInt64 { list?.stamp.time ?? 0 }
+
+    /// The number of changes of the offers.
+    var changes: UInt32 { (daemon?.assumeIsolated { $0.core?.peers.position.seq } ?? nil) ?? 0 }
+
+    /// True if no offers have changed since the newest list.
+    var isListCurrent: Bool { list?.stamp.position.seq == changes }
 
     /// Has the members keep all activities, as before sleep.
     ///
