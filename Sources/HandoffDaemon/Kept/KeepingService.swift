@@ -55,10 +55,13 @@ final class KeepingService {
     private var listedSeq: UInt32 = 0
     /// True once this device has sent a list, which later ones must replace.
     private var hasListed = false
+    /// True while the copies of a former start are withdrawn, and after that.
+    private var hasWithdrawnFormer = false
 
     init(
         loop: EventLoop, log: Logger, key: SigningKey, accountStore: AccountStore, peers: Peers, apps: AppService,
-        switches: SwitchController, offers: KeptOffers, receipts: KeptReceipts, wallClock: any WallClock, core: DaemonCore
+        switches: SwitchController, offers: KeptOffers, receipts: KeptReceipts, wallClock: any WallClock,
+        core: DaemonCore
     ) {
         self.loop = loop
         self.log = log
@@ -100,7 +103,7 @@ final class KeepingService {
 
     /// Handles a change of the local activities, or of the online members.
     func review() {
-        guard isOn else { return }
+        guard isOn else { return withdrawFormer() }
         let former = lastPermission
         lastPermission = permission
         if permission == .withdrawn { return withdrawOwn() }
@@ -257,6 +260,16 @@ final class KeepingService {
         push([], firstGeneration: peers.position.generation)
     }
 
+    /// Withdraws the copies of a former start that kept activities. The first members that announce
+    /// records forward the list to the others.
+    private func withdrawFormer() {
+        guard !peers.kept.isOn, !hasWithdrawnFormer, !peers.kept.holders.isEmpty,
+            let list = list([], firstGeneration: peers.position.generation, nextStamp())
+        else { return }
+        hasWithdrawnFormer = true
+        peers.kept.withdraw(.list(list)) { [weak self] in self?.hasWithdrawnFormer = !$0.confirmed.isEmpty }
+    }
+
     /// Whether other devices may keep local activities.
     private enum Permission {
         case allowed
@@ -345,7 +358,8 @@ final class KeepingService {
         }
         let payload = JSON.object(content.encodedPayload(origin: activity.origin)).encoded()
         guard let recipient = activity.recipient else { return payload }
-        guard let sealed = try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(payload, offer) else { return nil }
+        guard let sealed = try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(payload, offer)
+        else { return nil }
         let outer: JSONObject = [
             "to": .string(recipient.hex), "sealed": .object(["$data": .string(Base64.encode(sealed))]),
         ]
@@ -358,13 +372,7 @@ final class KeepingService {
         completion: @escaping (KeptSync.Outcome) -> Void = { _ in }
     ) {
         let stamp = nextStamp()
-        let list: KeptList?
-        do {
-            list = try KeptList(
-                origin: own, stamp: stamp, firstGeneration: firstGeneration, end: stamp.time + KeptLimits.lifetime,
-                activities: machine.activities, key: key)
-        } catch {
-            log.fault("Cannot sign a list", ["error": "\(error)"])
+        guard let list = list(machine.activities, firstGeneration: firstGeneration, stamp) else {
             return completion(KeptSync.Outcome())
         }
         hasListed = true
@@ -373,10 +381,21 @@ final class KeepingService {
         listTimer = nil
         sending += 1
         // The list makes room for the copies.
-        peers.kept.push((list.map { [.list($0)] } ?? []) + copies, again: again) { [weak self] outcome in
+        peers.kept.push([.list(list)] + copies, again: again) { [weak self] outcome in
             for case .receipt(let receipt) in again { self?.receipts.note(outcome, of: receipt) }
             self?.sent()
             completion(outcome)
+        }
+    }
+
+    private func list(_ activities: [ActivityID], firstGeneration: UInt64, _ stamp: KeptStamp) -> KeptList? {
+        do {
+            return try KeptList(
+                origin: own, stamp: stamp, firstGeneration: firstGeneration, end: stamp.time + KeptLimits.lifetime,
+                activities: activities, key: key)
+        } catch {
+            log.fault("Cannot sign a list", ["error": "\(error)"])
+            return nil
         }
     }
 

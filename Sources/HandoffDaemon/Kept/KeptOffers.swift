@@ -80,7 +80,8 @@ final class KeptOffers {
         guard case .success(let outer) = Payload.decode(kept.payload, from: ""),
             outer.content.userInfo["to"]?.string == own.hex,
             let sealed = outer.content.userInfo["sealed"]?.object?["$data"]?.string.flatMap(Base64.decode),
-            let opened = try? accountStore.snapshot.seal(with: kept.origin, sender: kept.origin, key: key)?.open(sealed, id),
+            let opened = try? accountStore.snapshot.seal(with: kept.origin, sender: kept.origin, key: key)?.open(
+                sealed, id),
             case .success(let payload) = Payload.decode(opened, from: ""), let bytes = LockedBytes(opened)
         else { return nil }
         let content = payload.content

@@ -15,8 +15,8 @@ import LoopIO
 /// - Two members whose hellos show different digests request the names of each other's records, and
 ///   fetch those that they lack.
 ///
-/// A device that does not keep activities announces no capability, sends none of these messages, and
-/// does not know their methods.
+/// A device that does not keep activities announces no capability and does not know these methods. It
+/// sends only the list that withdraws the copies of a former start.
 package final class KeptSync {
     /// The result of `push`.
     package struct Outcome {
@@ -118,6 +118,18 @@ package final class KeptSync {
         send(sent, to: keepers, also: [], completion: completion)
     }
 
+    /// The online members that announce records.
+    package var holders: Set<DeviceID> { online.filter { network.table[$0]?.holdsKept ?? false } }
+
+    /// Sends the list of a device that keeps no activities to the members that announce records.
+    ///
+    /// - Parameter completion: called once, when each member has answered or failed to.
+    package func withdraw(_ list: KeptRecord, completion: @escaping (Outcome) -> Void) {
+        send(
+            [SentKeptRecord(list, left: list.lifetime)], to: holders, also: [], withdraws: true,
+            completion: completion)
+    }
+
     /// The other members that are online.
     private var online: Set<DeviceID> {
         guard accountStore.snapshot.isCurrent else { return [] }
@@ -128,7 +140,7 @@ package final class KeptSync {
     package var keepers: Set<DeviceID> { online.filter { records[$0].keepsActivities != false } }
 
     private func send(
-        _ sent: [SentKeptRecord], to targets: Set<DeviceID>, also others: Set<DeviceID>,
+        _ sent: [SentKeptRecord], to targets: Set<DeviceID>, also others: Set<DeviceID>, withdraws: Bool = false,
         completion: @escaping (Outcome) -> Void = { _ in }
     ) {
         guard !sent.isEmpty, !targets.isEmpty else { return completion(Outcome()) }
@@ -137,7 +149,7 @@ package final class KeptSync {
         var outcome = Outcome()
         var waiting = targets.count
         for device in targets {
-            send(batches[...], receivers, to: device) { [self] isConfirmed in
+            send(batches[...], receivers, to: device, withdraws: withdraws) { [self] isConfirmed in
                 if isConfirmed { outcome.confirmed.insert(device) } else { outcome.missed.insert(device) }
                 waiting -= 1
                 guard waiting == 0 else { return }
@@ -149,24 +161,29 @@ package final class KeptSync {
     }
 
     /// Sends messages one after the other.
+    ///
+    /// - Parameter withdraws: true to send them also if this device keeps no activities.
     private func send(
-        _ batches: ArraySlice<[JSON]>, _ receivers: JSON, to device: DeviceID, mayRetry: Bool = true,
+        _ batches: ArraySlice<[JSON]>, _ receivers: JSON, to device: DeviceID, withdraws: Bool, mayRetry: Bool = true,
         completion: @escaping (Bool) -> Void
     ) {
         guard let batch = batches.first else { return completion(true) }
         guard let link = pool.link(to: device) else { return completion(false) }
         let checkTimer = link.isEstablished ? pool.checkTimer(for: link) : nil
         link.whenEstablished { [self] isEstablished in
-            guard isEstablished, isOn, records[device].keepsActivities == true else { return completion(false) }
+            guard isEstablished, isOn || withdraws, records[device].keepsActivities == true else {
+                return completion(false)
+            }
             link.request(
                 PeerMethod.keep, ["records": .array(batch), "receivers": receivers], timeout: Self.timeout
             ) { [self] outcome in
                 checkTimer?.cancel()
                 switch outcome {
-                case .answered(.result): send(batches.dropFirst(), receivers, to: device, completion: completion)
+                case .answered(.result):
+                    send(batches.dropFirst(), receivers, to: device, withdraws: withdraws, completion: completion)
                 case .lost where mayRetry && checkTimer != nil:
                     // The warm connection had ended unnoticed.
-                    send(batches, receivers, to: device, mayRetry: false, completion: completion)
+                    send(batches, receivers, to: device, withdraws: withdraws, mayRetry: false, completion: completion)
                 default: completion(false)
                 }
             }
@@ -289,7 +306,8 @@ package final class KeptSync {
     /// Connects soon to a member that announces records, unless its hello arrives first. Called when
     /// the member comes online and with each of its new labels.
     func search(_ device: DeviceID) {
-        guard isOn, machine.needsHello(of: device) else { return }
+        guard isOn else { peers?.delegate?.keptChanged([]); return }
+        guard machine.needsHello(of: device) else { return }
         searched.insert(device)
         guard searchTimer?.isArmed != true else { return }
         searchTimer = loop.timer(after: Self.searchDelay, accuracy: .seconds(1)) { [unowned self] in

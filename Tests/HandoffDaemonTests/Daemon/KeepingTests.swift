@@ -348,6 +348,24 @@ import Testing
         try waitFor("text")
     }
 
+    @Test func `a start that keeps nothing withdraws the copies of the former one`() throws {
+        let train = try fleet.device("train")
+        try train.importAccount(try desk.exportAccount())
+        try fleet.settle([desk, couch, train])
+        _ = try editor.engage(Note.activity("text"))
+        try pass()
+        try waitFor("text")
+        try fleet.poll("the train has the copy") { train.keptTexts == ["text"] }
+        try desk.stop()
+        #expect(couch.keptTexts == ["text"])
+        desk.configuration.keep = false
+        try desk.start()
+        try waitFor()
+        try fleet.poll("the train has nothing") { train.copies.isEmpty }
+        #expect(try couch.listedCopies(recent: true).isEmpty)
+        #expect(desk.copies.isEmpty)
+    }
+
     @Test func `copies reach a member before sleep although the connection had ended unnoticed`() throws {
         _ = try editor.engage(Note.activity("text"))
         try fleet.poll("the offer") { try couch.offers().count == 1 }
