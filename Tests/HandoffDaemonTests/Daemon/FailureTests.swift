@@ -12,7 +12,11 @@ import Testing
 
     init() throws {
         fleet = try Fleet()
-        let devices = try fleet.account("desk", "couch") { $0.configuration.saveAnswer = .seconds(60) }
+        let devices = try fleet.account("desk", "couch") {
+            $0.configuration.saveAnswer = .seconds(60)
+            // A copy would be continued instead of an activity whose device does not answer.
+            $0.configuration.keep = false
+        }
         (desk, couch) = (devices[0], devices[1])
     }
 
