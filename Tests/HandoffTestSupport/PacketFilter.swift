@@ -1,3 +1,4 @@
+internal import Foundation
 import Glibc
 import LoopIO
 
@@ -41,7 +42,8 @@ package enum PacketFilter {
 
     /// Returns the sockets of this process that belong to connections to or from a port.
     package static func connections(of port: UInt16) -> [Int32] {
-        (Int32(3)..<1024).filter { descriptor in
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return descriptors.compactMap { Int32($0) }.filter { descriptor in
             var (type, accepts) = (Int32(0), Int32(0))
             var size = socklen_t(MemoryLayout<Int32>.size)
             guard getsockopt(descriptor, SOL_SOCKET, SO_TYPE, &type, &size) == 0, type == SOCK_STREAM.rawValue,
