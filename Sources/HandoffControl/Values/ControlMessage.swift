@@ -70,6 +70,9 @@ extension ControlMessage {
 /// `Failure`, and the fields of `ContinuationFailed`.
 extension HandoffFailure: ControlValue {}
 
+/// `NewerState`.
+extension NewerState: ControlValue {}
+
 /// `Lineage`.
 extension Lineage: ControlValue {}
 

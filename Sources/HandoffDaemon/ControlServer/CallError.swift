@@ -233,7 +233,9 @@ struct CallError: Error {
 
     /// A continuation has failed.
     static func continuationFailed(_ failure: HandoffFailure) -> CallError {
-        CallError(name: ControlErrorName.continuationFailed.rawValue, parameters: parameters(of: failure))
+        var fields = parameters(of: failure)
+        fields["newer"] = failure.newer.map { .object($0.json) } ?? .null
+        return CallError(name: ControlErrorName.continuationFailed.rawValue, parameters: fields)
     }
 
     private static func parameters(of failure: HandoffFailure) -> JSONObject {

@@ -159,7 +159,8 @@ final class DaemonCore {
         notifications: notifications, history: history, keeping: keeping, lineages: lineages)
 
     /// The states of activities on all devices.
-    private(set) lazy var lineages: Lineages = Lineages(peers: peers, apps: apps)
+    private(set) lazy var lineages: Lineages = Lineages(
+        loop: loop, wallClock: wallClock, peers: peers, apps: apps)
 
     /// The activities that other devices keep for this one, and this one for them.
     private(set) lazy var keeping: KeepingService = KeepingService(
