@@ -220,17 +220,14 @@ class Newer:
 class Published:
     """An activity of this device that another one has continued."""
 
-    # The key of the other device's newer state.
+    # The key of the other device's newer state, and since when it has it, formatted.
     newer: tuple[str, str]
-    # When it was continued, formatted.
     time: str
 
     @classmethod
     def read(cls, fields: dict) -> "Optional[Published]":
-        newer, continued = Newer.read(fields.get("newer")), fields.get("continued")
-        if not newer or not isinstance(continued, dict):
-            return None
-        return cls((newer.device, newer.activity), at(_number(continued, "at") or 0.0))
+        newer = Newer.read(fields.get("newer"))
+        return cls((newer.device, newer.activity), newer.time) if newer else None
 
 
 @dataclass(frozen=True)

@@ -309,7 +309,6 @@ def newer(stage):
         expect(content["userInfo"] == {"page": page}, f"another state: {content}")
         window.miss("A newer state")
     # The device that published the first state.
-    until("the continuation", lambda: study.ctl("list", "--mine").line["continued"])
     windows[0].see("Continued from this device at").press("Take Back", row="Letter")
     expect(handles[0].wait("continue")["userInfo"] == {"page": 2}, "another state")
 

@@ -197,9 +197,9 @@ def kept(stage):
 def newer(stage):
     desk = Desk(stage, configuration="")
     server = NotificationServer(desk.bus)
+    desk.tray.icon()
     newer_state(stage, desk.origin, desk.daemon)
-    labels = desk.tray.menu(lambda labels: FIRST in labels, "the older state")
-    expect("Letter (Editor, third) · in use there" in labels, f"wrong: {labels}")
+    desk.tray.menu(lambda labels: FIRST in labels and "Letter (Editor, third) · in use there" in labels, "both states")
     desk.tray.click(desk.tray.items()[FIRST])
     summary = "Draft is newer on third"
     server.wait(lambda server: any(each["summary"] == summary for each in server.standing.values()), "the choice")

@@ -335,7 +335,7 @@ final class ControlService {
     private func published() -> [PublishedActivity] {
         apps.publications().map { activity in
             var activity = activity
-            if activity.continued != nil { activity.newer = local(activity).flatMap(newest) }
+            activity.newer = local(activity).flatMap(newest)
             return activity
         }
     }
