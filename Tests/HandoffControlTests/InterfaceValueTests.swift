@@ -48,12 +48,14 @@ struct InterfaceValueTests {
         ("FollowLog)", ControlLogEntry.self), ("GetAccount)", ControlAccount.self), ("Join(", JoinRequest.self),
         ("RemoveDevice)", RemovalEvent.self), ("Continue(", ContinueRequest.self),
         ("ContinuationFailed", HandoffFailure.self), ("SwitchedOff", ControlRestriction.self),
-        ("Kept", ControlKept.self), ("Lineage", Lineage.self), ("Continuation", PublishedActivity.Continuation.self),
+        ("Kept", ControlKept.self), ("Lineage", Lineage.self), ("NewerState", NewerState.self),
+        ("Continuation", PublishedActivity.Continuation.self),
     ]
 
     private static let appValues: [(object: String, type: CodableType)] = [
         ("ActivityDescription", ActivityDescription.self), ("ActivityChange", ActivityChange.self),
         ("Origin", Origin.self), ("Kept", ControlKept.self), ("Failure", HandoffFailure.self),
+        ("NewerState", NewerState.self),
         ("Attach(", AttachRequest.self),
         ("Declare(", DeclareRequest.self), ("TypeVersions", TypeVersions.self), ("PassFile(", PassFileRequest.self),
         ("ReportReceived(", ReportReceivedRequest.self), ("PassFile)", PassFileReply.self),
