@@ -4,12 +4,18 @@ import json
 import os
 import re
 import shutil
+import sys
 import time
 
 from browsers import CHROMIUM_ID, Chromium, Firefox, until
 from extension import TABS, popup_of, text
 from harness import ROOT, Failure, Skip, expect, main, run, test
 from two_browsers import Two
+
+sys.path.append(os.path.join(ROOT, "Integrations", "python"))
+import handoff  # noqa: E402
+
+PAGE = "NSUserActivityTypeBrowsingWeb"
 
 
 def says(popup, words):
@@ -144,14 +150,33 @@ def kept(stage, kind):
     until("the own copy", lambda: listed(other, "--recent"))
     other.ctl("withdraw", owner.id)
     until("the end of the copy", lambda: not listed(device, "--recent"))
+    # A page of which a newer state is known.
+    apps = [handoff.App("com.example.Pages", path=other.socket) for _ in range(2)]
+    pages = [apps[0].publish(PAGE, title="Draft", webpageURL=two.site.url("/small/4"))]
+    pages[0].become_current()
+    pages.append(apps[1].publish(PAGE, title="Letter", webpageURL=two.site.url("/small/5"), exclusive=True,
+                                 lineage={"id": pages[0].id, "step": 1}))
+    pages[1].become_current()
+    until("both states", lambda: {each["id"]: each["exclusive"] for each in device.ctl("list").lines}
+          == {pages[0].id: False, pages[1].id: True})
+    for choice, number in (("older", 4), ("newer", 5)):
+        shown = popup_of(here)
+        until("the exclusive page", lambda: any("in use there since" in each for each in text(shown, "#offers .from")))
+        here.run(shown[1], "([...document.querySelectorAll('#offers button')].find((each) =>"
+                           " each.querySelector('.title').textContent === 'Draft').click(), 1)")
+        until("the choice", lambda: f"A newer state of Draft has been on {other.name} since" in "".join(text(shown, "#newer-state")))
+        here.run(shown[1], f"(document.querySelector('#go-{choice}').click(), 1)")
+        until("the chosen page", lambda: here.tabs(two.site.url(f"/small/{number}")))
+    for each in apps:
+        each.close()
 
 
-@test("the popup of Chromium continues a kept page, also a recent one", limit=120)
+@test("the popup of Chromium continues a kept page, also a recent one, and offers both states of a page", limit=120)
 def kept_in_chromium(stage):
     kept(stage, Chromium)
 
 
-@test("the popup of Firefox continues a kept page, also a recent one", limit=120)
+@test("the popup of Firefox continues a kept page, also a recent one, and offers both states of a page", limit=120)
 def kept_in_firefox(stage):
     kept(stage, Firefox)
 
