@@ -249,7 +249,7 @@ function showNewer() {
   if (!newer) return;
   const { deviceName, here, since } = newer.newer;
   const chosen = [...(offers ?? []), ...recent].find((each) => each.activity === newer.activity && each.device === newer.device);
-  const values = { title: chosen ? titleOf(chosen) : message("untitledPage"), device: clean(deviceName), time: at(since) };
+  const values = { title: titleOf(chosen ?? { isPage: true }), device: clean(deviceName), time: at(since) };
   setText(element("newer-state"), message(here ? "newerHere" : "newerThere", values));
   element("go-newer").hidden = here;
 }
