@@ -25,8 +25,12 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
         let fields = try decoder.container(keyedBy: CodingKeys.self)
         self.init(
             code: try fields.decode(Int.self, forKey: .code), reason: try fields.decode(String.self, forKey: .reason),
-            message: try fields.decode(String.self, forKey: .message),
-            newer: try fields.decodeIfPresent(NewerState.self, forKey: .newer))
+            message: try fields.decode(String.self, forKey: .message))
+    }
+
+    /// Apps and streams have no use for the newer state.
+    private enum CodingKeys: String, CodingKey {
+        case code, reason, message
     }
 
     /// The continuation failed for a reason that has no code of its own.

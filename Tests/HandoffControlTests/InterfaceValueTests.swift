@@ -47,7 +47,7 @@ struct InterfaceValueTests {
         ("FollowChanges)", ControlChanges.self), ("ReadLog)", ControlLogPage.self),
         ("FollowLog)", ControlLogEntry.self), ("GetAccount)", ControlAccount.self), ("Join(", JoinRequest.self),
         ("RemoveDevice)", RemovalEvent.self), ("Continue(", ContinueRequest.self),
-        ("ContinuationFailed", HandoffFailure.self), ("SwitchedOff", ControlRestriction.self),
+        ("ContinuationFailed", ContinuationFailure.self), ("SwitchedOff", ControlRestriction.self),
         ("Kept", ControlKept.self), ("Lineage", Lineage.self), ("NewerState", NewerState.self),
         ("Continuation", PublishedActivity.Continuation.self),
     ]
@@ -55,7 +55,6 @@ struct InterfaceValueTests {
     private static let appValues: [(object: String, type: CodableType)] = [
         ("ActivityDescription", ActivityDescription.self), ("ActivityChange", ActivityChange.self),
         ("Origin", Origin.self), ("Kept", ControlKept.self), ("Failure", HandoffFailure.self),
-        ("NewerState", NewerState.self),
         ("Attach(", AttachRequest.self),
         ("Declare(", DeclareRequest.self), ("TypeVersions", TypeVersions.self), ("PassFile(", PassFileRequest.self),
         ("ReportReceived(", ReportReceivedRequest.self), ("PassFile)", PassFileReply.self),

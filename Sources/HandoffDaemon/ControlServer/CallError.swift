@@ -233,9 +233,8 @@ struct CallError: Error {
 
     /// A continuation has failed.
     static func continuationFailed(_ failure: HandoffFailure) -> CallError {
-        var fields = parameters(of: failure)
-        fields["newer"] = failure.newer.map { .object($0.json) } ?? .null
-        return CallError(name: ControlErrorName.continuationFailed.rawValue, parameters: fields)
+        CallError(
+            name: ControlErrorName.continuationFailed.rawValue, parameters: ContinuationFailure(failure).json)
     }
 
     private static func parameters(of failure: HandoffFailure) -> JSONObject {
