@@ -27,6 +27,8 @@ let recent = [];
 const tabs = new Map();
 let hasRequestedTabs = false;
 let failure = null;
+// The reply to a request that was not fulfilled because of a newer state.
+let newer = null;
 // The state of the sent page, for display.
 let sent = null;
 // The numbers of rows or buttons shown in each list.
@@ -57,7 +59,9 @@ function originOf(offer) {
     offer.isPage ? device
     : app ? message("deviceOpensIn", { device, app })
     : message("deviceOpensInBrowser", { device });
-  return offer.kept ? [origin, ...stateOf(offer)].join(" · ") : origin;
+  const isUsed = offer.exclusive && offer.kept?.state !== "ended";
+  const use = isUsed ? [message("inUseSince", { time: at(offer.since) })] : [];
+  return [origin, ...use, ...(offer.kept ? stateOf(offer) : [])].join(" · ");
 }
 
 /** Returns a time of today, or a day and a time. */
@@ -67,6 +71,9 @@ function at(seconds) {
   const day = isToday ? {} : { day: "numeric", month: "long" };
   return new Intl.DateTimeFormat(language, { hour: "numeric", minute: "2-digit", ...day }).format(then);
 }
+
+/** Adds the time since which an offer is current, which its age gives only on arrival. */
+const withTime = (offer) => ({ ...offer, since: Date.now() / 1000 - offer.age });
 
 /** Returns the state of the device of a kept activity, and what is not available. */
 function stateOf({ kept, streams, isOwn, deviceName }) {
@@ -87,12 +94,15 @@ function rowOf(offer, action, name) {
     from: originOf(offer),
     action: message(action),
     name: message(name, { title: titleOf(offer), device: clean(offer.deviceName) }),
-    wraps: Boolean(offer.kept),
-    run: () => {
-      failure = null;
-      request({ kind: "go", activity: offer.activity, device: offer.device });
-    },
+    wraps: Boolean(offer.kept || offer.exclusive),
+    run: () => go(offer),
   };
+}
+
+/** Continues an offer; with `older` also if a newer state is known. */
+function go({ activity, device }, older = false) {
+  [failure, newer] = [null, null];
+  request({ kind: "go", activity, device, older });
 }
 
 function showRecent() {
@@ -229,7 +239,19 @@ function showTrouble() {
   const words = missing ? [missing] : [failure, ...(status?.warnings ?? [])].filter(Boolean);
   setText(element("trouble"), words.join("\n"));
   element("trouble").hidden = !words.length;
+  showNewer();
   setText(element("device"), clean(status?.name ?? ""));
+}
+
+/** Shows that a newer state of the chosen activity is known, and both choices. */
+function showNewer() {
+  element("newer").hidden = !newer;
+  if (!newer) return;
+  const { deviceName, here, since } = newer.newer;
+  const chosen = [...(offers ?? []), ...recent].find((each) => each.activity === newer.activity && each.device === newer.device);
+  const values = { title: titleOf(chosen ?? { isPage: true }), device: clean(deviceName), time: at(since) };
+  setText(element("newer-state"), message(here ? "newerHere" : "newerThere", values));
+  element("go-newer").hidden = here;
 }
 
 function show() {
@@ -276,7 +298,7 @@ const answers = {
     failure = null;
     if (!missing) return;
     // Known offers can no longer be continued, and everything is requested again.
-    [status, offers, recent, hasRequestedTabs] = [null, null, [], false];
+    [status, offers, recent, hasRequestedTabs, newer] = [null, null, [], false, null];
     tabs.clear();
   },
   page(update) {
@@ -287,7 +309,7 @@ const answers = {
   },
   offers(update) {
     const former = offers && new Set(offers.map((offer) => offer.device + offer.activity));
-    offers = update.offers;
+    offers = update.offers.map(withTime);
     if (former) announce(offers.filter((offer) => !former.has(offer.device + offer.activity)));
     // Requested only once, and only while the popup is open.
     if (!hasRequestedTabs) {
@@ -296,14 +318,14 @@ const answers = {
     }
   },
   recent(update) {
-    recent = update.offers;
+    recent = update.offers.map(withTime);
   },
   tabs({ device, deviceName, tabs: list, failure: why }) {
     tabs.set(device, { name: deviceName, list, why });
   },
   went(update) {
     if (!update.failure) return close();
-    failure = update.failure;
+    [failure, newer] = update.newer ? [null, update] : [update.failure, null];
   },
   sent({ device, failure: why }) {
     failure = why;
@@ -339,6 +361,8 @@ for (const name of Object.keys(limits)) {
   });
 }
 
+element("go-newer").addEventListener("click", () => go(newer.newer));
+element("go-older").addEventListener("click", () => go(newer, true));
 element("pause").addEventListener("click", () => request({ kind: "pause", seconds: null }));
 element("pause-hour").addEventListener("click", () => request({ kind: "pause", seconds: 3600 }));
 element("resume").addEventListener("click", () => request({ kind: "resume" }));

@@ -21,6 +21,7 @@ _PARTS: dict[str, tuple[str, dict, Callable]] = {
     "devices": ("ListDevices", {}, values.devices),
     "apps": ("ListApps", {}, values.apps),
     "recent": ("ListActivities", {"recent": True}, values.activities),
+    "published": ("ListPublished", {}, values.published),
 }
 # The parts without which nothing is shown. An older daemon has no recent activities.
 _NEEDED = {"status", "devices", "apps", "offers"}
@@ -32,7 +33,7 @@ class Model(GObject.Object):
     """The current state of the daemon.
 
     `phase` is `connecting`, `ready` or `stopped`; `reason` is the error if it is `stopped`. The signal `changed` names
-    the part that changed: `phase`, `status`, `devices`, `apps`, `offers` or `recent`.
+    the part that changed: `phase`, `status`, `devices`, `apps`, `offers`, `recent` or `published`.
     """
 
     __gsignals__ = {"changed": (GObject.SignalFlags.RUN_FIRST, None, (str,))}
@@ -47,6 +48,8 @@ class Model(GObject.Object):
         self.offers: list[values.Offer] = []
         # Those of `ListActivities`, some of which may be on offer.
         self.recent: list[values.Offer] = []
+        # Those of which other devices have a newer state.
+        self.published: list[values.Published] = []
         self._follow: Optional[Call] = None
         self._watch: Optional[Call] = None
         self._requests: dict[str, Call] = {}
@@ -68,6 +71,7 @@ class Model(GObject.Object):
         self._is_listed = False
         self.offers = []
         self.recent = []
+        self.published = []
 
         def lost(failure: Failure) -> None:
             was_ready = self.phase == "ready"
@@ -144,6 +148,8 @@ class Model(GObject.Object):
         for part in values.texts(results, "changed"):
             if part in _PARTS:
                 self._request(part)
+            if part == "recent":
+                self._request("published")
 
     def _request(self, part: str, is_new: bool = False) -> None:
         """Requests a part. With `is_new`, always notifies the views: a switch may be in the wrong position."""
@@ -171,6 +177,7 @@ class Model(GObject.Object):
         event, offer = results.get("event"), values.Offer.read(results.get("activity"))
         if event == "ready":
             self._is_listed = True
+            self._request("published")
             return self._updated("offers")
         if offer.type == _TABS:
             return
@@ -184,6 +191,8 @@ class Model(GObject.Object):
             self.offers = others
         if self._is_listed:
             self._updated("offers")
+            # A newer state of an activity of this device is another device's offer or copy.
+            self._request("published")
 
     def _updated(self, part: str) -> None:
         self._known.add(part)

@@ -25,6 +25,13 @@ def _has_software() -> bool:
     return Gio.AppInfo.get_default_for_uri_scheme("appstream") is not None
 
 
+def _newer_words(newer: values.Newer) -> str:
+    """The device that has a newer state, as a sentence."""
+    if newer.is_here:
+        return _("A newer state has been on this device since {time}").format(time=newer.time)
+    return _("A newer state has been on {device} since {time}").format(device=visible(newer.device_name), time=newer.time)
+
+
 class OfferRow(Row):
     """An offer and the progress of its continuation."""
 
@@ -34,6 +41,9 @@ class OfferRow(Row):
         self._page = page
         self._call: Optional[Call] = None
         self._failure = ""
+        # The newer state, because of which the offer was not continued, and the app that the user had chosen.
+        self._newer: Optional[values.Newer] = None
+        self._app = ""
         self._spinner = Gtk.Spinner(valign=Gtk.Align.CENTER)
         self._is_clipboard = offer.type == _CLIPBOARD
         self._is_copying = False
@@ -43,6 +53,13 @@ class OfferRow(Row):
             self._copy if self._is_clipboard else self.go,
             valign=Gtk.Align.CENTER)
         self._install = button(_("Open in Software"), self._open_software, valign=Gtk.Align.CENTER)
+        self._go_newer = button(_("Continue Newer"), lambda: self.go(self._app, self._newer))
+        self._go_older = button(_("Open Older"), lambda: self.go(self._app, is_older=True))
+        # A narrow window has no room for both in one line.
+        self._states = Gtk.Box(orientation=Gtk.Orientation.VERTICAL, spacing=6, valign=Gtk.Align.CENTER, margin_top=6,
+                               margin_bottom=6)
+        self._states.append(self._go_newer)
+        self._states.append(self._go_older)
         self._choices: Optional[list[tuple[str, str]]] = None
         self._chooser = Gtk.MenuButton(icon_name="pan-down-symbolic", valign=Gtk.Align.CENTER,
                                        tooltip_text=_("Open With"))
@@ -58,8 +75,8 @@ class OfferRow(Row):
         self.add_suffix(self._spinner)
         self.add_suffix(self._install)
         self.add_suffix(self._continue)
+        self.add_suffix(self._states)
         self.add_suffix(self._chooser)
-        self.set_activatable_widget(self._continue)
 
     def show_offer(self, offer: values.Offer) -> None:
         """Shows the current state of the offer."""
@@ -67,30 +84,48 @@ class OfferRow(Row):
         show_kind(self._icon, offer.device_kind)
         title = _("Clipboard") if self._is_clipboard else visible(offer.title or offer.type)
         verb = _("Copy {title}") if self._is_clipboard else _("Reopen {title}") if self._is_recent else _("Continue {title}")
+        continued = self._page.continued(offer)
+        if continued:
+            verb = _("Take Back {title}")
+        if not self._is_clipboard:
+            self._continue.set_label(_("Take Back") if continued else _("Reopen") if self._is_recent else _("Continue"))
         name(self._continue, verb.format(title=title))
         opener = {"app": _("opens in {app}").format(app=visible(offer.opener)), "web": _("opens in the web browser")}.get(
             offer.opens)
         device = visible(offer.device_name)
-        since = _("since {time}").format(time=self._moment)
+        is_used = offer.exclusive and not (offer.kept and offer.kept.state == "ended")
+        since = (_("in use there since {time}") if is_used else _("since {time}")).format(time=self._moment)
         words = [_("sent by {device}").format(device=device) if offer.sent else device,
-                 offer.kept.words(self._page.is_own(offer)) if offer.kept else since,
+                 *([since] if is_used or not offer.kept else []),
+                 *([offer.kept.words(self._page.is_own(offer))] if offer.kept else []),
                  _("can be copied here") if self._is_clipboard else
                  opener or visible(translated(offer.reason)) or _("no app opens it")]
         lines = ["  ·  ".join(words)]
+        if continued:
+            lines.append(_("Continued from this device at {time}").format(time=continued))
         if offer.kept and offer.streams:
             lines.append(sentence(offer.kept.missing_words(device)))
         if offer.missing:
             lines.append(_("Not on this device: {things}").format(
                 things=", ".join(visible(each.words) for each in offer.missing)))
+        if self._newer:
+            lines.append(_newer_words(self._newer))
         if self._failure:
             lines.append(self._failure)
         self.show(title, "\n".join(lines))
-        can_install = self._component is not None and _has_software()
+        is_going = self._call is not None or self._is_copying
+        is_choice = self._newer is not None and not is_going
+        can_install = self._component is not None and _has_software() and not is_choice
         self._install.set_visible(can_install)
         # A narrow window has no room for both.
-        self._continue.set_visible(not can_install or offer.opens != "nothing")
+        self._continue.set_visible((not can_install or offer.opens != "nothing") and not is_choice)
+        self._states.set_visible(is_choice)
+        has_newer = is_choice and not self._newer.is_here
+        self._go_newer.set_visible(has_newer)
+        self.set_activatable_widget(self._go_newer if has_newer else self._go_older if is_choice else self._continue)
         self._show_choices()
-        is_going = self._call is not None or self._is_copying
+        if is_choice:
+            self._chooser.set_visible(False)
         self._chooser.set_sensitive(not is_going)
         self._spinner.set_visible(is_going)
         self._spinner.set_spinning(is_going)
@@ -142,8 +177,11 @@ class OfferRow(Row):
         self.show_offer(self.offer)
         run_program(["handoffctl", "paste", "--from", self.offer.device, "--type", "text/plain"], done)
 
-    def go(self, app: str = "") -> None:
-        """Continues the offer on this device: in an app by its id, in the browser (`_WEB`), or as usual."""
+    def go(self, app: str = "", newer: Optional[values.Newer] = None, is_older: bool = False) -> None:
+        """Continues the offer on this device: in an app by its id, in the browser (`_WEB`), or as usual.
+
+        `newer` is continued instead. With `is_older`, the offer is continued although a newer state is known.
+        """
         def reply(results: dict) -> None:
             if results.get("event") == "continued":
                 opens = results.get("opens")
@@ -165,7 +203,8 @@ class OfferRow(Row):
                     self._page.inform(text)
 
         def failed(failure: Failure) -> None:
-            end(visible(failure.message, 1000))
+            self._newer = values.Newer.read(failure.parameters.get("newer"))
+            end("" if self._newer else visible(failure.message, 1000))
             # The row may have been removed, together with the reason.
             if not self.get_mapped():
                 self._page.fail(_("Could not continue: {error}").format(error=visible(failure.message, 1000)))
@@ -176,11 +215,14 @@ class OfferRow(Row):
 
         if self._call is not None:
             return
-        self._failure = ""
+        self._failure, self._newer, self._app = "", None, app
         choice = {"web": True} if app == _WEB else {"app": app} if app else {}
+        if is_older:
+            choice["older"] = True
+        activity, device = (newer.activity, newer.device) if newer else self.offer.key[::-1]
         self._call = Call(
             "Continue",
-            {"activity": self.offer.id, "from": self.offer.device, **choice},
+            {"activity": activity, "from": device, **choice},
             more=True,
             reply=reply,
             failed=failed,
@@ -228,6 +270,10 @@ class OffersPage(Gtk.Stack):
             why = _("Activities from your other devices appear here while they are online.")
         describe(self._empty, why)
         self.set_visible_child_name("list" if offers or recent else "empty")
+
+    def continued(self, offer: values.Offer) -> str:
+        """Returns when an offer was continued from this device, which has an older state; empty if it was not."""
+        return next((each.time for each in self._model.published if each.newer == offer.key), "")
 
     def is_own(self, offer: values.Offer) -> bool:
         """Returns whether an activity is of this device."""

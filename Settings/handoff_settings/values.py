@@ -197,6 +197,40 @@ class Kept:
 
 
 @dataclass(frozen=True)
+class Newer:
+    """A newer state of an activity, because of which it was not continued."""
+
+    activity: str
+    device: str
+    device_name: str
+    # True if it is on this device, which cannot continue it.
+    is_here: bool
+    # Since when the device has it, formatted.
+    time: str
+
+    @classmethod
+    def read(cls, fields: Any) -> "Optional[Newer]":
+        if not isinstance(fields, dict):
+            return None
+        return cls(_text(fields, "activity"), _text(fields, "device"), _text(fields, "deviceName"), _flag(fields, "here"),
+                   at(_number(fields, "since") or 0.0))
+
+
+@dataclass(frozen=True)
+class Published:
+    """An activity of this device that another one has continued."""
+
+    # The key of the other device's newer state, and since when it has it, formatted.
+    newer: tuple[str, str]
+    time: str
+
+    @classmethod
+    def read(cls, fields: dict) -> "Optional[Published]":
+        newer = Newer.read(fields.get("newer"))
+        return cls((newer.device, newer.activity), newer.time) if newer else None
+
+
+@dataclass(frozen=True)
 class Offer:
     """An offer of another device. `opens` is `app`, `web` or `nothing`."""
 
@@ -219,6 +253,8 @@ class Offer:
     streams: bool = False
     # None while the device offers it.
     kept: Optional[Kept] = None
+    # True if the app there edits it exclusively.
+    exclusive: bool = False
 
     @classmethod
     def read(cls, fields: Any) -> "Offer":
@@ -243,6 +279,7 @@ class Offer:
             missing(fields),
             _flag(fields, "streams"),
             Kept.read(fields.get("kept")),
+            _flag(fields, "exclusive"),
         )
 
     @property
@@ -295,6 +332,11 @@ def devices(fields: dict) -> list[Device]:
 def activities(fields: dict) -> list[Offer]:
     """Parses the results of `ListActivities`."""
     return list(map(Offer.read, _objects(fields, "activities")))
+
+
+def published(fields: dict) -> list[Published]:
+    """Parses the results of `ListPublished`: the activities of which other devices have a newer state."""
+    return [each for each in map(Published.read, _objects(fields, "activities")) if each]
 
 
 def apps(fields: dict) -> list[App]:

@@ -159,7 +159,7 @@ class Window(Adw.ApplicationWindow):
         else:
             if part in ("phase", "devices", "status"):
                 self._devices.refresh()
-            if part in ("phase", "offers", "recent", "devices", "status"):
+            if part in ("phase", "offers", "recent", "published", "devices", "status"):
                 self._offers.refresh()
             if part in ("phase", "status", "devices", "apps"):
                 self._switches.refresh()
@@ -169,7 +169,7 @@ class Window(Adw.ApplicationWindow):
                 describe(self._excluded, f"{excluded[1]} {_LEAVE}")
             self._phases.set_visible_child_name(
                 "excluded" if excluded else "main" if model.status.account else "first")
-            if part not in ("offers", "recent") and model.status.account:
+            if part not in ("offers", "recent", "published") and model.status.account:
                 self._doctor.schedule()
         self._show_bar()
         self._show_doctor()

@@ -9,13 +9,16 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
     package let reason: String
     /// A lower-case sentence fragment that names the cause and the device.
     package let message: String
+    /// The newer state, with the reason `newerElsewhere`; otherwise nil.
+    package let newer: NewerState?
 
     /// Creates a failure that another device or the daemon reported. A code that is not one of
     /// Apple's becomes 4608.
-    package init(code: Int, reason: String, message: String) {
+    package init(code: Int, reason: String, message: String, newer: NewerState? = nil) {
         self.code = Self.codes.contains(code) ? code : Self.failedCode
         self.reason = reason
         self.message = message
+        self.newer = newer
     }
 
     package init(from decoder: any Decoder) throws {
@@ -23,6 +26,11 @@ package struct HandoffFailure: Error, Sendable, Equatable, Codable {
         self.init(
             code: try fields.decode(Int.self, forKey: .code), reason: try fields.decode(String.self, forKey: .reason),
             message: try fields.decode(String.self, forKey: .message))
+    }
+
+    /// Apps and streams have no use for the newer state.
+    private enum CodingKeys: String, CodingKey {
+        case code, reason, message
     }
 
     /// The continuation failed for a reason that has no code of its own.
@@ -93,12 +101,12 @@ extension HandoffFailure {
             message: "this device and \(device) are no longer in the same account")
     }
 
-    /// A newer state of the activity is on another device, or on this one. The text of the device is
-    /// formatted for display.
-    package static func newerElsewhere(on device: String, id: String) -> HandoffFailure {
+    /// A newer state of the activity is on another device, or on this one.
+    package static func newerElsewhere(_ newer: NewerState) -> HandoffFailure {
         HandoffFailure(
             code: failedCode, reason: "newerElsewhere",
-            message: "\(device) has a newer state of the activity, with the id \(id)")
+            message: "\(newer.deviceName) has a newer state of the activity, with the id \(newer.activity.short)",
+            newer: newer)
     }
 
     /// No other device has made a newer state of a local activity.

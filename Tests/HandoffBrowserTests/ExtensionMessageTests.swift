@@ -40,6 +40,11 @@ struct ExtensionMessageTests {
         let go = ExtensionMessage(json: ["kind": "go", "activity": .string(Self.id), "device": .string(Self.device)])
         let activity = try #require(ActivityID(Self.id))
         #expect(go == .popup(.go(activity, device)))
+        let older = ExtensionMessage(
+            json: [
+                "kind": "go", "activity": .string(Self.id), "device": .string(Self.device), "older": true,
+            ])
+        #expect(older == .popup(.go(activity, device, mayBeOlder: true)))
     }
 
     @Test(

@@ -47,8 +47,9 @@ struct InterfaceValueTests {
         ("FollowChanges)", ControlChanges.self), ("ReadLog)", ControlLogPage.self),
         ("FollowLog)", ControlLogEntry.self), ("GetAccount)", ControlAccount.self), ("Join(", JoinRequest.self),
         ("RemoveDevice)", RemovalEvent.self), ("Continue(", ContinueRequest.self),
-        ("ContinuationFailed", HandoffFailure.self), ("SwitchedOff", ControlRestriction.self),
-        ("Kept", ControlKept.self), ("Lineage", Lineage.self), ("Continuation", PublishedActivity.Continuation.self),
+        ("ContinuationFailed", ContinuationFailure.self), ("SwitchedOff", ControlRestriction.self),
+        ("Kept", ControlKept.self), ("Lineage", Lineage.self), ("NewerState", NewerState.self),
+        ("Continuation", PublishedActivity.Continuation.self),
     ]
 
     private static let appValues: [(object: String, type: CodableType)] = [

@@ -8,6 +8,9 @@ import time
 
 from harness import BIN, ROOT, Failure, Skip, expect, run
 
+sys.path.append(os.path.join(ROOT, "Integrations", "python"))
+import handoff  # noqa: E402
+
 TYPE = "com.example.editing"
 APP = os.path.join(os.path.dirname(os.path.abspath(__file__)), "played_app.py")
 
@@ -165,3 +168,26 @@ def received(path, content):
         time.sleep(0.02)
     with open(path, "rb") as file:
         expect(file.read() == content, f"{path} has other content")
+
+
+def newer_state(stage, origin, receiver):
+    """Publishes a draft on `origin`, and a newer state of it on a third device, which edits it exclusively. Returns both
+    activities once `receiver` knows their lineage."""
+    third = stage.daemon("third")
+    stage.join(origin, third)
+    editors = [handoff.App("com.example.Editor", path=each.socket) for each in (origin, third)]
+    draft = editors[0].publish(TYPE, title="Draft", userInfo={"page": 1})
+    draft.become_current()
+    newer = editors[1].publish(
+        TYPE, title="Letter", userInfo={"page": 2}, lineage={"id": draft.id, "step": 1}, exclusive=True)
+    newer.become_current()
+
+    def known():
+        offers = {each["id"]: each for each in receiver.ctl("list").lines}
+        return draft.id in offers and offers.get(newer.id, {}).get("exclusive")
+
+    limit = time.monotonic() + 30
+    while not known():
+        expect(time.monotonic() < limit, f"the states are unknown: {receiver.ctl('list')}")
+        time.sleep(0.05)
+    return draft, newer

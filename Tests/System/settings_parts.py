@@ -149,6 +149,14 @@ class Kept(unittest.TestCase):
         self.assertIsNone(values.Kept.read("asleep"))
         self.assertTrue(values.Kept.read({"state": 3, "since": "x", "asOf": 1e300}).words().startswith("offline, as of "))
 
+    def test_newer(self):
+        self.assertIsNone(values.Newer.read("x"))
+        newer = values.Newer.read({"activity": 3, "device": None, "here": "yes", "since": -1e300})
+        self.assertEqual((newer.activity, newer.device, newer.is_here), ("", "", False))
+        fields = {"activity": "a", "device": "b", "since": 1}
+        found = values.published({"activities": [{"newer": fields}, {"newer": None}, {}, 3]})
+        self.assertEqual([each.newer for each in found], [("b", "a")])
+
 
 class Following(unittest.TestCase):
     """The model, over a simulated daemon."""

@@ -4,12 +4,18 @@ import json
 import os
 import re
 import shutil
+import sys
 import time
 
 from browsers import CHROMIUM_ID, Chromium, Firefox, until
 from extension import TABS, popup_of, text
 from harness import ROOT, Failure, Skip, expect, main, run, test
 from two_browsers import Two
+
+sys.path.append(os.path.join(ROOT, "Integrations", "python"))
+import handoff  # noqa: E402
+
+PAGE = "NSUserActivityTypeBrowsingWeb"
 
 
 def says(popup, words):
@@ -144,14 +150,33 @@ def kept(stage, kind):
     until("the own copy", lambda: listed(other, "--recent"))
     other.ctl("withdraw", owner.id)
     until("the end of the copy", lambda: not listed(device, "--recent"))
+    # A page of which a newer state is known.
+    apps = [handoff.App("com.example.Pages", path=other.socket) for _ in range(2)]
+    pages = [apps[0].publish(PAGE, title="Draft", webpageURL=two.site.url("/small/4"))]
+    pages[0].become_current()
+    pages.append(apps[1].publish(PAGE, title="Letter", webpageURL=two.site.url("/small/5"), exclusive=True,
+                                 lineage={"id": pages[0].id, "step": 1}))
+    pages[1].become_current()
+    until("both states", lambda: {each["id"]: each["exclusive"] for each in device.ctl("list").lines}
+          == {pages[0].id: False, pages[1].id: True})
+    for choice, number in (("older", 4), ("newer", 5)):
+        shown = popup_of(here)
+        until("the exclusive page", lambda: any("in use there since" in each for each in text(shown, "#offers .from")))
+        here.run(shown[1], "([...document.querySelectorAll('#offers button')].find((each) =>"
+                           " each.querySelector('.title').textContent === 'Draft').click(), 1)")
+        until("the choice", lambda: f"A newer state of Draft has been on {other.name} since" in "".join(text(shown, "#newer-state")))
+        here.run(shown[1], f"(document.querySelector('#go-{choice}').click(), 1)")
+        until("the chosen page", lambda: here.tabs(two.site.url(f"/small/{number}")))
+    for each in apps:
+        each.close()
 
 
-@test("the popup of Chromium continues a kept page, also a recent one", limit=120)
+@test("the popup of Chromium continues a kept page, also a recent one, and offers both states of a page", limit=120)
 def kept_in_chromium(stage):
     kept(stage, Chromium)
 
 
-@test("the popup of Firefox continues a kept page, also a recent one", limit=120)
+@test("the popup of Firefox continues a kept page, also a recent one, and offers both states of a page", limit=120)
 def kept_in_firefox(stage):
     kept(stage, Firefox)
 
@@ -326,6 +351,29 @@ def states(stage):
     expect(popup.gone() == [f"{10:032x}"], f"continued {popup.gone()}")
 
 
+@test("exclusive editing is shown, and a newer state with the choice between both")
+def newer(stage):
+    popup = opened(stage, offer(1, "Draft"), {**offer(2), "exclusive": True, "age": 60 * 60 * 24 * 400})
+    expect(re.fullmatch(r"laptop · in use there since \w+ \d+ at .*", popup.text("#offers .from")[1]), f"{popup.text('#offers .from')}")
+    popup.run("(document.querySelector('#offers button').click(), 1)")
+    state = {"activity": "c" * 32, "device": "cd" * 32, "deviceName": "ta\u202eblet", "here": False, "since": 1_700_000_000}
+    went = {"kind": "went", "activity": f"{1:032x}", "device": "ab" * 32, "failure": "newer", "newer": state}
+    popup.deliver(went)
+    expect(popup.text("#newer-state")[0].startswith("A newer state of Draft has been on tablet since November "), f"{popup.text('#newer-state')}")
+    expect(not popup.run("document.querySelector('#trouble').checkVisibility()"), "it is a problem")
+    expect(popup.run("document.scrollingElement.scrollWidth") <= 360, "it is wider than its window")
+    popup.run("(document.querySelector('#go-newer').click(), 1)")
+    popup.deliver({**went, "newer": {**state, "here": True}})
+    expect(not popup.run("document.querySelector('#go-newer').checkVisibility()"), "a state of this device can be continued")
+    expect("on this device since" in popup.text("#newer-state")[0], f"{popup.text('#newer-state')}")
+    popup.run("(document.querySelector('#go-older').click(), 1)")
+    gone = [(each["activity"], each["device"], each["older"]) for each in popup.run("asked") if each["kind"] == "go"]
+    expect(gone == [(f"{1:032x}", "ab" * 32, False), ("c" * 32, "cd" * 32, False), (f"{1:032x}", "ab" * 32, True)], f"{gone}")
+    popup.deliver({**went, "newer": None, "failure": "it is no longer available"})
+    expect(popup.text("#trouble") == ["it is no longer available"] and not popup.run("document.querySelector('#newer').checkVisibility()"),
+           "not a failure")
+
+
 @test("in a low window all of the popup can be reached")
 def small(stage):
     popup = opened(stage, *(offer(number) for number in range(40)), height=240)
@@ -354,8 +402,14 @@ def translated(stage):
     copies = [{**app, "activity": f"{number}" * 32, "kept": {"state": state, "since": since, "asOf": 0}, "streams": number < 5,
                "deviceName": "LAPTOP"} for number, (state, since) in
               enumerate((("asleep", 0), ("asleep", None), ("offline", None), ("ended", None)), 3)]
+    state = {"activity": "c" * 32, "device": "cd" * 32, "deviceName": "LAPTOP", "here": False, "since": 0}
+    popup.deliver({"kind": "went", "activity": "0", "device": "0", "failure": "x", "newer": state})
+    shown += popup.run(SHOWN)
+    popup.deliver({"kind": "went", "activity": "0", "device": "0", "failure": "x", "newer": {**state, "here": True}})
+    shown += popup.run(SHOWN)
+    popup.deliver({"kind": "went", "activity": "0", "device": "0", "failure": "LAPTOP", "newer": None})
     popup.deliver({"kind": "recent", "offers": [*copies, {**copies[3], "activity": "8" * 32, "isOwn": True}]})
-    popup.offers(app, offer(3, ""), {**app, "activity": "1" * 32, "opens": ""}, *(offer(number, "PAGE") for number in range(4, 30)))
+    popup.offers({**app, "exclusive": True}, offer(3, ""), {**app, "activity": "1" * 32, "opens": ""}, *(offer(number, "PAGE") for number in range(4, 30)))
     tab = {"title": "PAGE", "url": "https://SITE/"}
     popup.deliver({"kind": "tabs", "device": "ab" * 32, "deviceName": "LAPTOP", "tabs": [tab] * 20}, {"kind": "sent", "device": ""})
     shown += popup.run(SHOWN)

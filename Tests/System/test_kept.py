@@ -13,6 +13,7 @@ import shutil
 import signal
 import subprocess
 import sys
+import time
 
 from browsers import until
 from harness import BIN, FULL_SAMPLES, ROOT, Skip, content, expect, test, virtual_screen
@@ -160,6 +161,11 @@ def lineage(stage):
     refused = until("the lineage of the newer state", older)
     error = json.loads(refused.errors)
     expect(error["reason"] == "newerElsewhere" and newer.id[:7] in error["message"] and "second" in error["message"], f"{error}")
+    expect({**error["newer"], "since": None} == {
+        "activity": newer.id, "device": published["continued"]["device"], "deviceName": "second", "here": False, "since": None}, f"{error}")
+    expect(abs(error["newer"]["since"] - time.time()) < 3600, f"{error}")
+    expect(json.loads(second.ctl("continue", draft.id, "--print", code=None).errors)["newer"]["here"], "a state of another device")
+    expect(first.ctl("list", "--mine").line["newer"]["activity"] == newer.id, "no newer state of the published activity")
     expect(third.ctl("continue", draft.id, "--older", "--print").line["userInfo"] == {"text": "one"}, "another state")
     expect(third.ctl("continue", newer.id, "--print").line["lineage"]["step"] == 2, "another step")
 

@@ -7,7 +7,7 @@ import queue
 import signal
 import time
 
-from desk import TYPE, downloads, events, german, received
+from desk import TYPE, downloads, events, german, newer_state, received
 from desk import Desk as AppDesk
 from harness import Failure, Skip, expect, main, test
 from logind import Logind, sleep, wake
@@ -305,6 +305,24 @@ def kept(stage):
     wake(logind, desk.origin)
     publish.wait("continued")
     desk.server.none()
+
+
+@test("an older state is not continued until the user has chosen it in a second notification, which names the newer one")
+def newer(stage):
+    desk = Desk(stage)
+    newer_state(stage, desk.origin, desk.daemon)
+    desk.server.wait(lambda server: {"from origin", "from third · in use there"} == {
+        each["body"] for each in server.standing.values()}, "both offers")
+    offer = next(each for each in desk.server.notified() if each["body"] == "from origin")
+    desk.server.choose(offer["id"], "continue")
+    summary = "Draft is newer on third"
+    desk.server.wait(lambda server: any(each["summary"] == summary for each in server.standing.values()), "the choice")
+    choice = next(each for each in desk.server.notified() if each["summary"] == summary)
+    expect(choice["actions"] == ["default", "Continue Newer", "newer", "Continue Newer", "older", "Open Older"]
+           and choice["body"].startswith("since ") and choice["hints"]["urgency"] == 1, f"wrong: {choice}")
+    desk.server.choose(choice["id"], "older")
+    expect(events(desk.played, "continue")["content"]["userInfo"] == {"page": 1}, "not the chosen state")
+    expect(not any("Could not" in each["summary"] for each in desk.server.notified()), f"a failure: {desk.server.seen}")
 
 
 @test("a copy that a starting device learns of is shown, and an activity that was closed there is not")

@@ -5,13 +5,14 @@ Two daemons on loopback, or a simulated one; a real bus that starts the program.
 import json
 import os
 import queue
+import re
 import signal
 import socket
 import subprocess
 import threading
 import time
 
-from desk import TYPE, Desk, events
+from desk import TYPE, Desk, events, newer_state
 from harness import ROOT, Skip, expect, main, test
 from notifications import DISMISSED, BusClient, NotificationServer, Reader, SessionBus, Writer
 
@@ -223,6 +224,29 @@ def kept(stage):
     (match,) = desk.search.match("report")
     desk.search.krunner("Run", "(ss)", match[0], "")
     expect(events(desk.played, "continue")["content"]["kept"]["state"] == "ended", "not a copy")
+
+
+@test("exclusive editing is shown, and a result with an older state leads to a choice with the newer one", limit=90)
+def newer(stage):
+    desk = SearchDesk(stage, idle=4)
+    newer_state(stage, desk.origin, desk.daemon)
+    (meta,) = desk.search.find("letter")
+    expect(re.fullmatch(r"from third · opens in Écrivain · in use there since \d\d:\d\d", meta["description"]), f"wrong: {meta}")
+    for key, page in (("older", 1), ("newer", 2)):
+        (meta,) = desk.search.find("draft")
+        desk.search.gnome("ActivateResult", "(sasu)", meta["id"], ["draft"], 0)
+        desk.server.wait(lambda server: any("Could not" in each["summary"] for each in server.standing.values()), "the choice")
+        choice = desk.server.notified()[-1]
+        expect(choice["summary"] == "Could not continue Draft" and choice["actions"] == [
+            "default", "Continue Newer", "newer", "Continue Newer", "older", "Open Older"]
+            and choice["body"].startswith("A newer state has been on third since "), f"wrong: {choice}")
+        desk.server.choose(choice["id"], key)
+        events(desk.played, "started")
+        until(lambda: f'"userInfo": {{"page": {page}}}' in open(desk.played).read(), f"the state of page {page}")
+    # The actions of a notification that outlives the program would have no effect.
+    desk.search.gnome("ActivateResult", "(sasu)", meta["id"], ["draft"], 0)
+    desk.server.wait(lambda server: len(server.notified()) == 3, "the choice")
+    desk.server.wait(lambda server: server.seen[-1] == server.notified()[-1]["id"], "its end")
 
 
 @test("an offer that ends before its result is activated is reported in a notification")

@@ -9,6 +9,7 @@ import subprocess
 
 import harness
 from browsers import until
+from desk import newer_state
 from harness import ROOT, Skip, expect, main, run
 from notifications import SessionBus
 from pairing_stage import Call, other_code
@@ -291,6 +292,25 @@ def kept(stage):
     kitchen.process.send_signal(signal.SIGHUP)
     window.see("Activities end when their device goes to sleep")
     window.press("Offers").see("Nothing to Continue")
+
+
+@test("exclusive editing is shown, an older state leads to a choice with the newer one, which its first device takes back", limit=120)
+def newer(stage):
+    desk = Desk(stage, "Study", "Kitchen")
+    study, kitchen = desk.daemons
+    windows = [each.press("Offers") for each in desk.windows]
+    handles = [each.follow("handle", TYPE) for each in desk.daemons]
+    draft, newer = newer_state(stage, study, kitchen)
+    window = windows[1].see("Draft", "in use there since")
+    for button, page in (("Open Older", 1), ("Continue Newer", 2)):
+        window.press("Continue", row="Draft").see("A newer state has been on third since", "Open Older", "Continue Newer")
+        window.press(button, row="Draft")
+        content = handles[1].wait("continue")
+        expect(content["userInfo"] == {"page": page}, f"another state: {content}")
+        window.miss("A newer state")
+    # The device that published the first state.
+    windows[0].see("Continued from this device at").press("Take Back", row="Letter")
+    expect(handles[0].wait("continue")["userInfo"] == {"page": 2}, "another state")
 
 
 @test("an offer is opened in another app that continues it, and its page in the browser although an app continues it")

@@ -7,11 +7,11 @@ import signal
 import time
 
 from bus import Writer
-from desk import TYPE, events, german
+from desk import TYPE, events, german, newer_state
 from desk import Desk as AppDesk
 from browsers import until
 from harness import expect, main, test
-from notifications import SessionBus
+from notifications import NotificationServer, SessionBus
 from tray import ITEM, MENU, PROPERTIES, Monitor, Refused, Tray
 
 QUIET = "notifications = off\n"
@@ -191,6 +191,22 @@ def kept(stage):
     expect(labels[0] == "No offers of other devices" and labels[2] == "Recent" and labels[3].startswith(state), f"wrong: {labels}")
     desk.tray.click(desk.tray.items()[labels[3]])
     expect(events(desk.played, "continue")["content"]["kept"]["state"] == "ended", "not a copy")
+
+
+@test("the menu shows exclusive editing, and an older state that is chosen leads to a choice with the newer one")
+def newer(stage):
+    desk = Desk(stage, configuration="")
+    server = NotificationServer(desk.bus)
+    desk.tray.icon()
+    newer_state(stage, desk.origin, desk.daemon)
+    desk.tray.menu(lambda labels: FIRST in labels and "Letter (Editor, third) · in use there" in labels, "both states")
+    desk.tray.click(desk.tray.items()[FIRST])
+    summary = "Draft is newer on third"
+    server.wait(lambda server: any(each["summary"] == summary for each in server.standing.values()), "the choice")
+    choice = next(each for each in server.notified() if each["summary"] == summary)
+    server.choose(choice["id"], "default", TOKEN)
+    expect(events(desk.played, "started")["environment"].get("XDG_ACTIVATION_TOKEN") == TOKEN, "no token")
+    expect(events(desk.played, "continue")["content"]["userInfo"] == {"page": 2}, "not the newer state")
 
 
 @test("Pause switches both directions off, and the icon stays until Resume")

@@ -13,7 +13,7 @@ package enum PopupAnswer: Sendable, Equatable {
     /// The open tabs of a device, or the reason why they are not available.
     case tabs(DeviceID, name: String, Result<[OpenTab], PopupFailure>)
     /// An activity was continued, or the reason why not.
-    case went(ActivityID, PopupFailure?)
+    case went(ActivityID, DeviceID, PopupFailure?)
     /// The QR code of an address: rows from the top, with `1` for a dark module. Nil if the address
     /// is too long.
     case code(url: String, rows: [String]?)
@@ -56,10 +56,11 @@ package enum PopupAnswer: Sendable, Equatable {
                     "failure": .string(failure.message),
                 ]
             }
-        case .went(let activity, let failure):
+        case .went(let activity, let device, let failure):
             [
-                "kind": "went", "activity": .string(activity.hex),
+                "kind": "went", "activity": .string(activity.hex), "device": .string(device.hex),
                 "failure": failure.map { .string($0.message) } ?? .null,
+                "newer": failure?.newer.map { .object($0.json) } ?? .null,
             ]
         case .code(let url, let rows):
             ["kind": "code", "url": .string(url), "rows": rows.map { .array($0.map { .string($0) }) } ?? .null]
@@ -79,6 +80,7 @@ package enum PopupAnswer: Sendable, Equatable {
             "title": .string(offer.title ?? ""), "isPage": .bool(offer.type == .browsingWeb), "age": .real(offer.age),
             "opens": .string(offer.opens.name ?? ""), "type": .string(offer.type.text),
             "kept": offer.kept.map { .object($0.json) } ?? .null, "streams": .bool(offer.streams),
+            "exclusive": .bool(offer.exclusive == true),
             "isOwn": .bool(offer.device == own),
         ]
     }
@@ -95,8 +97,11 @@ package enum PopupAnswer: Sendable, Equatable {
 package struct PopupFailure: Error, Sendable, Equatable {
     /// A sentence without a final period.
     let message: String
+    /// The newer state, because of which an activity was not continued.
+    let newer: NewerState?
 
-    init(_ message: String) {
+    init(_ message: String, newer: NewerState? = nil) {
         self.message = message
+        self.newer = newer
     }
 }

@@ -7,8 +7,8 @@ package enum PopupRequest: Sendable, Equatable {
     case open
     /// The popup was closed. Stop following.
     case close
-    /// Continue this offer of this device.
-    case go(ActivityID, DeviceID)
+    /// Continue this offer of this device, also if a newer state is known.
+    case go(ActivityID, DeviceID, mayBeOlder: Bool = false)
     /// Request the open tabs of the other devices.
     case tabs
     /// Pause offers for this number of seconds, or until resumed.
@@ -29,7 +29,7 @@ package enum PopupRequest: Sendable, Equatable {
             guard let activity = json["activity"]?.string.flatMap({ ActivityID($0) }),
                 let device = json["device"]?.string.flatMap({ DeviceID($0) })
             else { return nil }
-            self = .go(activity, device)
+            self = .go(activity, device, mayBeOlder: json["older"]?.bool == true)
         case "tabs": self = .tabs
         case "pause":
             let seconds = json["seconds"]?.number

@@ -1,5 +1,6 @@
 import HandoffClient
 import HandoffControl
+import HandoffJSON
 import HandoffModel
 import LoopIO
 import QRText
@@ -68,7 +69,7 @@ final class PopupSession {
     func take(_ request: PopupRequest) {
         switch request {
         case .open, .close, .send: break
-        case .go(let activity, let device): go(activity, device)
+        case .go(let activity, let device, let mayBeOlder): go(activity, device, mayBeOlder: mayBeOlder)
         case .tabs: requestTabs()
         case .pause(let seconds): set(SetSwitchesRequest(advertise: false, seconds: seconds))
         case .resume: set(SetSwitchesRequest(advertise: true))
@@ -150,23 +151,24 @@ final class PopupSession {
 
     // MARK: - Continuing
 
-    private func go(_ activity: ActivityID, _ device: DeviceID) {
+    private func go(_ activity: ActivityID, _ device: DeviceID, mayBeOlder: Bool) {
         guard let offer = (offers + recent).first(where: { $0.id == activity && $0.device == device }),
             let client = try? ControlClient(path: path, loop: loop)
-        else { return post(.went(activity, PopupFailure("it is no longer available"))) }
+        else { return post(.went(activity, device, PopupFailure("it is no longer available"))) }
         // A page opens in this browser, even if it is not the default one.
         let isPage = offer.type == .browsingWeb
-        let request = ContinueRequest(activity: activity.hex, from: device.hex, take: isPage)
+        let request = ContinueRequest(
+            activity: activity.hex, from: device.hex, take: isPage, older: mayBeOlder ? true : nil)
         // Uses its own connection, because the popup closes as soon as the user has chosen.
         client.continueActivity(request) { [weak host] result in
             switch result {
             case .success(.willContinue): break
             case .success(.continued(_, let content, _, let continuation, _)):
                 if isPage, let content, let continuation { host?.open(content, continuation) }
-                host?.post(.popup(.went(activity, nil)))
+                host?.post(.popup(.went(activity, device, nil)))
                 client.close()
             case .failure(let error):
-                host?.post(.popup(.went(activity, PopupFailure(error))))
+                host?.post(.popup(.went(activity, device, PopupFailure(error))))
                 client.close()
             }
         }
@@ -207,7 +209,9 @@ extension PopupFailure {
         case .foreign: self.init("the socket of handoffd belongs to another user")
         case .lost: self.init("the connection to handoffd was lost")
         case .badAnswer(let what): self.init(what)
-        case .refused(let refusal): self.init(VisibleText.escape(refusal.message))
+        case .refused(let refusal):
+            let newer = refusal.parameters["newer"]?.object.flatMap { try? NewerState(json: $0) }
+            self.init(VisibleText.escape(refusal.message), newer: newer)
         }
     }
 }

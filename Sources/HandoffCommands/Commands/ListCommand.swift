@@ -139,8 +139,7 @@ package struct ListCommand: Command {
                 cell(activity.title, context),
                 Describe.type(activity.type),
                 VisibleText.escape(activity.deviceName) + (activity.sent ? ", sent to you" : "")
-                    + (activity.exclusive == true ? ", in use there" : "")
-                    + (activity.kept.map { ", \(Describe.kept($0))" } ?? ""),
+                    + Describe.state(activity),
                 RelativeAge.text(seconds: activity.age),
                 ([Describe.opens(activity.opens)] + Self.advice(activity)).joined(separator: "; "),
             ])

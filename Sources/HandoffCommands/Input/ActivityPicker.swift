@@ -107,8 +107,7 @@ final class ActivityPicker {
         let kind = ([Describe.type(activity.type)] + more.compactMap(\.self)).joined(separator: ", ")
         let sent = activity.sent ? "sent to you by" : "from"
         let device = DeviceText.label(activity.deviceName, activity.device)
-        return ["", title(activity), "\(kind), \(sent) \(device); \(Describe.opensPhrase(activity.opens))"].map {
-            DisplayWidth.truncate($0, to: columns)
-        }
+        let line = "\(kind), \(sent) \(device)\(Describe.state(activity)); \(Describe.opensPhrase(activity.opens))"
+        return ["", title(activity), line].map { DisplayWidth.truncate($0, to: columns) }
     }
 }

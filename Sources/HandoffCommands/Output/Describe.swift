@@ -30,6 +30,11 @@ enum Describe {
         }
     }
 
+    /// Returns exclusive editing, and why a copy is listed, to be appended to the name of the device.
+    static func state(_ activity: OfferedActivity) -> String {
+        (activity.exclusive == true ? ", in use there" : "") + (activity.kept.map { ", \(kept($0))" } ?? "")
+    }
+
     /// Describes why a copy of an activity is listed.
     static func kept(_ kept: ControlKept) -> String {
         switch kept.state.known {

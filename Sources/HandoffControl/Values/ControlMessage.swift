@@ -67,8 +67,27 @@ extension ControlMessage {
     var field: JSON { .object(json) }
 }
 
-/// `Failure`, and the fields of `ContinuationFailed`.
+/// `Failure`, and the fields of `StreamFailed`.
 extension HandoffFailure: ControlValue {}
+
+/// The fields of `ContinuationFailed`.
+package struct ContinuationFailure: ControlValue {
+    package var code: Int
+    package var reason: String
+    package var message: String
+    /// The newer state, with the reason `newerElsewhere`; otherwise nil.
+    package var newer: NewerState?
+
+    package init(_ failure: HandoffFailure) {
+        code = failure.code
+        reason = failure.reason
+        message = failure.message
+        newer = failure.newer
+    }
+}
+
+/// `NewerState`.
+extension NewerState: ControlValue {}
 
 /// `Lineage`.
 extension Lineage: ControlValue {}

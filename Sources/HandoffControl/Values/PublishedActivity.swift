@@ -20,6 +20,8 @@ package struct PublishedActivity: ControlValue {
     package var age: Double?
     /// The last continuation of it on another device; nil for none.
     package var continued: Continuation?
+    /// The newest state that another device has of it since; nil for none, and from an older daemon.
+    package var newer: NewerState?
 
     package init(
         id: ActivityID, type: ActivityType, title: String?, app: String?, to: DeviceID? = nil, offered: Bool,

@@ -298,8 +298,7 @@ final class ContinuationBroker {
             }
             let lineage = payload.content.lineage ?? request.activity.ownLineage
             if !request.mayBeOlder, let newer = lineages.newer(than: lineage, of: request.activity.id) {
-                let name = peers.origin(of: newer.device).deviceName
-                return step(id) { $0.fetchFailed(.newerElsewhere(on: name, id: newer.activity.short)) }
+                return step(id) { $0.fetchFailed(.newerElsewhere(newer)) }
             }
             // The origin may not support versions, or the app has changed its declaration.
             if let failure = running[id].flatMap({ mismatch(payload, $0) }) {

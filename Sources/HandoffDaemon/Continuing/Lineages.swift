@@ -9,50 +9,68 @@ import LoopIO
 /// have a state that is not found.
 final class Lineages {
     /// A state of an activity.
-    struct State {
+    fileprivate struct State {
         let device: DeviceID
         let activity: ActivityID
         let lineage: Lineage
+        /// The number of seconds since the device got it, or since a copy was saved.
+        let age: Double
     }
 
+    private let loop: EventLoop
+    private let wallClock: any WallClock
     private let peers: Peers
     private let apps: AppService
 
-    init(peers: Peers, apps: AppService) {
+    init(loop: EventLoop, wallClock: any WallClock, peers: Peers, apps: AppService) {
+        self.loop = loop
+        self.wallClock = wallClock
         self.peers = peers
         self.apps = apps
     }
 
     /// Returns the newest state that follows another one, or that began from the same one on another
     /// device; nil if there is none.
-    func newer(than lineage: Lineage, of activity: ActivityID) -> State? {
+    func newer(than lineage: Lineage, of activity: ActivityID) -> NewerState? {
         let others = states.filter { $0.lineage.id == lineage.id && $0.activity != activity }
         let newest = others.max { $0.lineage.step < $1.lineage.step }
         guard let newest, newest.lineage.step > lineage.step || newest.lineage.step == lineage.step && lineage.step > 0
         else { return nil }
-        return newest
+        return description(of: newest)
     }
 
     /// Returns the newest state on another device that follows a local activity; nil if there is none.
     ///
     /// - Parameter offers: the ids under which other devices have received it.
-    func newest(following activity: LocalActivity, receivedAs offers: Set<ActivityID>, own: DeviceID) -> State? {
+    func newest(following activity: LocalActivity, receivedAs offers: Set<ActivityID>, own: DeviceID) -> NewerState? {
         var present = activity.content.lineage
         if present == nil, let offer = activity.offer?.id { present = Lineage(id: offer, step: 0) }
         let ids = offers.union([present?.id].compactMap(\.self))
         return states.filter { $0.device != own && ids.contains($0.lineage.id) && $0.lineage.step > present?.step ?? 0 }
-            .max { $0.lineage.step < $1.lineage.step }
+            .max { $0.lineage.step < $1.lineage.step }.map(description)
+    }
+
+    private func description(of state: State) -> NewerState {
+        NewerState(
+            activity: state.activity, device: state.device, deviceName: peers.origin(of: state.device).deviceName,
+            here: state.device == peers.table.own, since: wallClock.secondsSince1970 - state.age)
     }
 
     private var states: [State] {
-        let own = peers.table.own
-        let local = apps.offers().map { State(device: own, activity: $0.activity.id, lineage: $0.activity.ownLineage) }
+        let (own, now) = (peers.table.own, loop.now)
+        let local = apps.offers().map { State(own, $0.activity, age: Double($0.activity.age)) }
         let offered = peers.table.all.flatMap(\.offers).map {
-            State(device: $0.device, activity: $0.activity.id, lineage: $0.activity.ownLineage)
+            State($0.device, $0.activity, age: Double($0.age(at: now)))
         }
         let kept = peers.kept.store.activities.map {
-            State(device: $0.origin, activity: $0.summary.id, lineage: $0.summary.ownLineage)
+            State($0.origin, $0.summary, age: Double($0.saved.duration(to: now).components.seconds))
         }
         return local + offered + kept
+    }
+}
+
+extension Lineages.State {
+    fileprivate init(_ device: DeviceID, _ activity: ActivitySummary, age: Double) {
+        self.init(device: device, activity: activity.id, lineage: activity.ownLineage, age: age)
     }
 }

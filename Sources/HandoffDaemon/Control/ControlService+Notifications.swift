@@ -30,9 +30,15 @@ extension ControlService: NotificationServiceDelegate {
                         now: core.wallClock.secondsSince1970)
                 }
                 core.notifications.continued(offer, missing: missing, kept: note)
+            },
+            onNewer: { [unowned self] newer in
+                let present = newer.here ? nil : offered(newer.activity, by: newer.device).flatMap(notificationOffer)
+                let note = NewerNote(newer, offer: present, now: core.wallClock.secondsSince1970)
+                core.notifications.foundNewer(note, than: offer)
             }, completion: completion)
         do {
-            let request = ContinueRequest(activity: offer.activity.hex, from: offer.device.hex)
+            let request = ContinueRequest(
+                activity: offer.activity.hex, from: offer.device.hex, older: offer.mayBeOlder ? true : nil)
             try begin(request, token: token, for: caller)
         } catch {
             caller.failed(CallError(error))

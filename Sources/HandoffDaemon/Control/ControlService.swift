@@ -86,7 +86,7 @@ final class ControlService {
             case .removePeer: try changePeers(call, { $0.removing($1) }, { $0.remove($1) })
             case .listActivities: try list(call)
             case .listPublished:
-                call.reply(["activities": .array(apps.publications().map { .object($0.json) })])
+                call.reply(["activities": .array(published().map { .object($0.json) })])
             case .withdraw: try withdraw(call)
             case .watch: try watch(call)
             case .continue: try begin(try ContinueRequest(json: call.parameters), for: call)
@@ -322,17 +322,32 @@ final class ControlService {
         case .ambiguous(let candidates): throw CallError.ambiguous(request.activity ?? "", candidates)
         case .one(let activity): chosen = activity
         }
-        guard let activity = apps.store.offered(chosen.id) ?? apps.store.activity(chosen.id) else {
-            throw CallError.noSuchActivity(publishedHere: chosen.id.hex)
-        }
-        let newest = core.lineages.newest(
-            following: activity, receivedAs: core.handover.offers(of: activity.id), own: accountStore.deviceID)
-        guard let newest else { throw HandoffFailure.nothingNewer() }
+        guard let activity = local(chosen) else { throw CallError.noSuchActivity(publishedHere: chosen.id.hex) }
+        guard let newest = newest(of: activity) else { throw HandoffFailure.nothingNewer() }
         var request = request
         request.back = nil
         request.activity = newest.activity.hex
         request.from = newest.device.hex
         try begin(request, token: token, for: caller)
+    }
+
+    /// The activities of this device, with the newest states that other devices have of them.
+    private func published() -> [PublishedActivity] {
+        apps.publications().map { activity in
+            var activity = activity
+            activity.newer = local(activity).flatMap(newest)
+            return activity
+        }
+    }
+
+    private func local(_ activity: PublishedActivity) -> LocalActivity? {
+        apps.store.offered(activity.id) ?? apps.store.activity(activity.id)
+    }
+
+    /// Returns the newest state that another device has of a local activity.
+    private func newest(of activity: LocalActivity) -> NewerState? {
+        core.lineages.newest(
+            following: activity, receivedAs: core.handover.offers(of: activity.id), own: accountStore.deviceID)
     }
 
     /// The devices that offer nothing because they are asleep, after a colon; empty for none, or

@@ -233,7 +233,8 @@ struct CallError: Error {
 
     /// A continuation has failed.
     static func continuationFailed(_ failure: HandoffFailure) -> CallError {
-        CallError(name: ControlErrorName.continuationFailed.rawValue, parameters: parameters(of: failure))
+        CallError(
+            name: ControlErrorName.continuationFailed.rawValue, parameters: ContinuationFailure(failure).json)
     }
 
     private static func parameters(of failure: HandoffFailure) -> JSONObject {

@@ -160,7 +160,8 @@ final class DaemonCore {
         lineages: lineages)
 
     /// The states of activities on all devices.
-    private(set) lazy var lineages: Lineages = Lineages(peers: peers, apps: apps)
+    private(set) lazy var lineages: Lineages = Lineages(
+        loop: loop, wallClock: wallClock, peers: peers, apps: apps)
 
     /// The copies of local activities that other devices keep.
     private(set) lazy var keeping: KeepingService = KeepingService(

@@ -280,6 +280,40 @@ import Testing
         #expect(screen.titles == ["Editor: Second"], "a user who was away is notified later")
     }
 
+    @Test(arguments: [false, true])
+    mutating func `a newer state of a chosen activity is named, and the user chooses one of both`(isHere: Bool) throws {
+        let offer = try #require(first)
+        let other = try #require(Sample.notificationOffer(title: "Letter", name: "Tablet", device: 2, activity: 9))
+        let newer = NewerState(
+            activity: Sample.activityID(9), device: Sample.device(2), deviceName: "<Tablet>\u{202E}", here: isHere,
+            since: Sample.keptNow)
+        let note = NewerNote(newer, offer: isHere ? nil : other, now: Sample.keptNow)
+        let place = isHere ? "this device" : "<Tablet>"
+        var keys = ["older", "default"]
+        if !isHere { keys.append("newer") }
+        for key in keys {
+            let count = screen.continued.count
+            screen.change { $0.foundNewer(note, than: offer, now: $1) }
+            screen.pass(.seconds(10))
+            #expect(screen.titles == ["First is newer on \(place)"])
+            let notification = try #require(screen.displayed[screen.id])
+            #expect(notification.body == "since \(LocalTime.short(Sample.keptNow, now: Sample.keptNow))")
+            #expect(notification.choices.map(\.key) == (isHere ? ["older"] : ["default", "newer", "older"]))
+            let id = screen.id
+            screen.change { $0.chosen(id, key: key, now: $1) }
+            screen.pass(.seconds(10))
+            #expect(screen.displayed.isEmpty)
+            let continued = screen.continued.dropFirst(count).map(\.offer)
+            var older = offer
+            older.mayBeOlder = true
+            #expect(continued == (key == "older" ? [older] : isHere ? [] : [other]))
+        }
+        screen.change { $0.setQuiet(true, now: $1) }
+        screen.change { $0.foundNewer(note, than: offer, now: $1) }
+        screen.change { $0.setQuiet(false, now: $1) }
+        #expect(screen.displayed.isEmpty, "a user who was away is notified later")
+    }
+
     @Test
     mutating func `slow progress after a choice is shown until it has succeeded or failed`() throws {
         let offer = try #require(first)

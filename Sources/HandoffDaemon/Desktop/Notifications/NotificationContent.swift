@@ -18,6 +18,8 @@ package enum NotificationContent: Sendable, Equatable {
     /// An activity was continued from a copy, or this device lacks folders or checkouts for it, as a
     /// list that is safe to show.
     case incomplete(NotificationOffer, missing: String?)
+    /// An activity was not continued because of a newer state.
+    case newer(NotificationOffer, NewerNote)
     /// Files that the user has chosen are complete. Never empty.
     case saved([SavedFile])
 
@@ -62,7 +64,9 @@ package enum NotificationContent: Sendable, Equatable {
     /// The offers that the notification is about.
     var offers: [NotificationOffer] {
         switch self {
-        case .offer(let offer, _), .progress(let offer), .failure(let offer, _), .incomplete(let offer, _): [offer]
+        case .offer(let offer, _), .progress(let offer), .failure(let offer, _), .incomplete(let offer, _),
+            .newer(let offer, _):
+            [offer]
         case .items(let items): items
         case .arriving(let progress): progress.offers
         case .saved(let files): files.map(\.offer)
@@ -73,7 +77,7 @@ package enum NotificationContent: Sendable, Equatable {
     var choosable: [NotificationOffer] {
         switch self {
         case .offer, .items: offers
-        case .progress, .arriving, .failure, .incomplete, .saved: []
+        case .progress, .arriving, .failure, .incomplete, .newer, .saved: []
         }
     }
 
@@ -95,6 +99,8 @@ package enum NotificationContent: Sendable, Equatable {
         static let mute = "mute"
         static let open = "open"
         static let show = "show"
+        static let newer = "newer"
+        static let older = "older"
     }
 
     /// Returns the notification for a server with these capabilities.
@@ -165,6 +171,15 @@ package enum NotificationContent: Sendable, Equatable {
                 headline = .phrase("Continued: {title}", ["title": [offer.label]])
                 details = Self.source(offer)
             }
+        case .newer(let offer, let note):
+            headline = note.headline(offer.label)
+            details = [note.age]
+            if note.offer != nil {
+                choices = [Key.click, Key.newer].map {
+                    DesktopNotification.Choice(key: $0, label: .phrase("Continue Newer"))
+                }
+            }
+            choices.append(DesktopNotification.Choice(key: Key.older, label: .phrase("Open Older")))
         case .saved(let files):
             headline = Self.saved(files)
             if files.count > 1 { details = [NotificationText.list(files.map(\.name))] }
@@ -193,7 +208,7 @@ package enum NotificationContent: Sendable, Equatable {
     private var isAwaited: Bool {
         switch self {
         case .offer, .progress, .arriving: false
-        case .items, .failure, .incomplete, .saved: true
+        case .items, .failure, .incomplete, .newer, .saved: true
         }
     }
 
@@ -201,9 +216,9 @@ package enum NotificationContent: Sendable, Equatable {
         .phrase("from {device}", ["device": [offer.deviceName]])
     }
 
-    /// The device of an offer, and its state if it cannot be reached.
+    /// The device of an offer, and its notes.
     private static func source(_ offer: NotificationOffer) -> [Phrase] {
-        [origin(offer)] + (offer.kept?.phrases(offer.deviceName) ?? [])
+        [origin(offer)] + offer.notes(offer.deviceName)
     }
 
     private static func decisions(_ label: Phrase, or refusal: Phrase) -> [DesktopNotification.Choice] {

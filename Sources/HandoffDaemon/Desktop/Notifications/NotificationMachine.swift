@@ -173,6 +173,15 @@ package struct NotificationMachine: Sendable {
         return settle(now)
     }
 
+    /// Records that the chosen activity was not continued because of a newer state.
+    package mutating func foundNewer(
+        _ note: NewerNote, than offer: NotificationOffer, now: MonotonicInstant
+    ) -> [Action] {
+        guard mayShow else { return [] }
+        places[NotificationPlace.ID(offer), default: NotificationPlace()].note(offer, .newer(offer, note))
+        return settle(now)
+    }
+
     /// Removes the chosen item and returns the action for the next one.
     private mutating func ended(_ offer: NotificationOffer) -> [Action] {
         let next = places[NotificationPlace.ID(offer)]?.ended(offer.activity) ?? nil
@@ -298,6 +307,11 @@ package struct NotificationMachine: Sendable {
         let shows = key == NotificationContent.Key.show
         if isClick || key == NotificationContent.Key.open || shows, let saved = places[place]?.acceptSaved(id) {
             return withdrawal + settle(now) + Self.open(saved.files, shows: shows, saved.token)
+        }
+        if isClick || key == NotificationContent.Key.newer || key == NotificationContent.Key.older,
+            let choice = places[place]?.acceptState(id, isOlder: key == NotificationContent.Key.older)
+        {
+            return withdrawal + chosen(choice.offer, token: choice.token, now: now)
         }
         switch key {
         case NotificationContent.Key.click, NotificationContent.Key.continue:

@@ -39,6 +39,10 @@ package struct NotificationOffer: Sendable, Equatable {
     package var limit: Int64?
     /// The state of the device, if this one has a copy of the activity; nil while the device offers it.
     package var kept: KeptNote?
+    /// True if its app edits the content exclusively.
+    private let isExclusive: Bool
+    /// True if the user continues it although a newer state is known.
+    package var mayBeOlder = false
 
     /// Nil for an offer that nothing opens here, unless a user sent it to this device.
     ///
@@ -68,6 +72,7 @@ package struct NotificationOffer: Sendable, Equatable {
         isFile = offer.type == .content
         isText = offer.type == .text
         isSent = offer.sent
+        isExclusive = offer.exclusive == true && offer.kept?.state != .ended
         kept = offer.kept.map { KeptNote($0, hasStreams: offer.streams, isOwn: offer.device == own, now: now) }
     }
 
@@ -107,8 +112,15 @@ package struct NotificationOffer: Sendable, Equatable {
         }
     }
 
-    /// The state of the device of a kept activity, for a menu; empty while the device offers it.
-    package var menuNotes: [Phrase] { kept?.phrases(NotificationText.cut(deviceName, 24)) ?? [] }
+    /// The notes for a menu.
+    package var menuNotes: [Phrase] { notes(NotificationText.cut(deviceName, 24)) }
+
+    /// Exclusive editing, and the state of the device of a kept activity, as sentence fragments.
+    ///
+    /// - Parameter device: the name of the device.
+    func notes(_ device: Phrase.Text) -> [Phrase] {
+        (isExclusive ? [.phrase("in use there")] : []) + (kept?.phrases(device) ?? [])
+    }
 
     /// A short description of the offer.
     var headline: Phrase {

@@ -69,7 +69,7 @@ struct NotificationPlace: Sendable {
     var verdicts: [(activity: ActivityID, verdict: Verdict)] = []
     private var screen = Screen.empty
     /// The failures to continue an activity, oldest first, until the user has seen them. Each is a
-    /// `failure` or `incomplete`.
+    /// `failure`, `incomplete` or `newer`.
     var failures: [(offer: NotificationOffer, content: NotificationContent)] = []
     /// The completed files, oldest first, until the user has seen them.
     var saved: [NotificationContent.SavedFile] = []
@@ -341,6 +341,20 @@ struct NotificationPlace: Sendable {
         return (files, displayed.token)
     }
 
+    /// Accepts a notification about a newer state.
+    ///
+    /// - Returns: The chosen state; nil if the notification is about something else, or does not offer
+    ///   that state.
+    mutating func acceptState(
+        _ id: UInt32, isOlder: Bool
+    ) -> (offer: NotificationOffer, token: ActivationToken?)? {
+        guard let displayed = displayed(id), case .newer(var older, let note) = displayed.content else { return nil }
+        older.mayBeOlder = true
+        guard let choice = isOlder ? older : note.offer else { return nil }
+        closed(id, byUser: true)
+        return (choice, displayed.token)
+    }
+
     /// Accepts the offers of a notification.
     ///
     /// - Returns: The offers to continue now; nil if there are none.
@@ -428,7 +442,7 @@ struct NotificationPlace: Sendable {
 
     private mutating func leave(_ content: NotificationContent, _ verdict: Verdict) {
         switch content {
-        case .failure(let offer, _), .incomplete(let offer, _):
+        case .failure(let offer, _), .incomplete(let offer, _), .newer(let offer, _):
             failures.removeAll { $0.offer.activity == offer.activity }
             // An item that nothing opens is reported once.
             if offer.obstacle != nil { judge(offer.activity, verdict) }

@@ -112,6 +112,11 @@ package final class NotificationService {
         change { $0.incomplete(offer, phrases, now: $1) }
     }
 
+    /// Records that a chosen activity was not continued because of a newer state.
+    func foundNewer(_ note: NewerNote, than offer: NotificationOffer) {
+        change { $0.foundNewer(note, than: offer, now: $1) }
+    }
+
     /// Records that an activity was continued here, in any way.
     func continued(_ activity: ActivityID, from device: DeviceID) {
         change { $0.continued(activity, from: device, now: $1) }
