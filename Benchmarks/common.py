@@ -19,7 +19,7 @@ def build():
     folder = os.path.join(harness.ROOT, ".build", "benchmarks")
     os.makedirs(folder, exist_ok=True)
     shared = os.path.getmtime(os.path.join(FOLDER, "tls.h"))
-    for name, libraries in (("floor", ["-lssl", "-lcrypto"]), ("bulk", ["-lssl", "-lcrypto"]), ("app", [])):
+    for name, libraries in (("floor", ["-lssl", "-lcrypto"]), ("bulk", ["-lssl", "-lcrypto"]), ("app", []), ("link", [])):
         source, target = os.path.join(FOLDER, name + ".c"), os.path.join(folder, name)
         if not os.path.exists(target) or os.path.getmtime(target) < max(shared, os.path.getmtime(source)):
             subprocess.run(["cc", "-O2", "-Wall", "-o", target, source, *libraries], check=True)
@@ -29,8 +29,8 @@ def build():
 class Program:
     """A helper program that answers each line with a line."""
 
-    def __init__(self, stage, *words):
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1)
+    def __init__(self, stage, *words, **more):
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, bufsize=1, **more)
         stage.processes.append(self.process)
 
     def line(self):
