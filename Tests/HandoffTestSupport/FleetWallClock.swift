@@ -5,9 +5,9 @@ package import LoopIO
 package struct FleetWallClock: WallClock {
     package let clock: ManualClock
     /// Seconds by which the device's clock differs from that of the test.
-    package var difference: Int64
+    package let difference: Locked<Int64>
 
-    package init(clock: ManualClock, difference: Int64 = 0) {
+    package init(clock: ManualClock, difference: Locked<Int64> = Locked(0)) {
         self.clock = clock
         self.difference = difference
     }
@@ -15,6 +15,6 @@ package struct FleetWallClock: WallClock {
     package var unixSeconds: UInt64 { UInt64(max(signedUnixSeconds, 0)) }
 
     package var signedUnixSeconds: Int64 {
-        1_800_000_000 + difference + Int64(clamping: clock.now.nanoseconds / 1_000_000_000)
+        1_800_000_000 + difference.withLock { $0 } + Int64(clamping: clock.now.nanoseconds / 1_000_000_000)
     }
 }

@@ -174,12 +174,42 @@ def lineage(stage):
         return done.line if done.code == 0 else None
     found = until("the newer state", back)
     expect(found["userInfo"] == {"text": "one and two"} and found["lineage"] == {"id": draft.id, "step": 2}, f"{found}")
+    # A document that becomes current again has another id. Its former copy is no newer state.
+    other = editor.publish(TYPE, title="Other", userInfo={"text": "x"})
+    other.become_current()
+    until("the former copy", lambda: newer.id in kept(third, "--recent"))
+    newer.become_current()
+    again = until("the new offer", lambda: [each["id"] for each in third.ctl("list").lines if each["title"] == "Draft"
+                                            and not each["kept"] and each["id"] != draft.id])[0]
+    expect(again != newer.id and third.ctl("continue", again, "--print").line["userInfo"] == {"text": "one and two"}, "another state")
     # It is brought back from a copy as well.
     editor.close()
-    until("the copy", lambda: newer.id in kept(first))
+    until("the copy", lambda: again in kept(first))
     second.kill()
     found = until("the copy of the newer state", back)
     expect(found["userInfo"] == {"text": "one and two"} and found["kept"], f"{found}")
+    app.close()
+
+
+@test("a continuation of an activity that is no longer on offer is not forgotten, and its newer state is brought back")
+def not_current(stage):
+    logind, origin, taker = devices(stage, "origin", "taker")
+    app = handoff.App("com.example.Editor", path=origin.socket)
+    draft = app.publish(TYPE, title="Draft", userInfo={"text": "one"}, keep=True)
+    draft.become_current()
+    other = app.publish(TYPE, title="Other", userInfo={"text": "x"}, keep=True)
+    other.become_current()
+    until("the copy", lambda: draft.id in kept(taker, "--recent"))
+    sleep(logind, origin)
+    taken = taker.ctl("continue", draft.id, "--print").line
+    editor = handoff.App("com.example.Editor", path=taker.socket)
+    editor.publish(TYPE, title="Draft", userInfo={"text": "one and two"}, lineage=taken["lineage"]).become_current()
+    wake(logind, origin)
+    until("the receipt", lambda: [each for each in origin.ctl("list", "--mine").lines if each["title"] == "Draft" and each["continued"]])
+    draft.become_current()
+    found = until("the newer state", lambda: (done := origin.ctl("continue", "--back", "--print", code=None)).code == 0 and done.line)
+    expect(found["userInfo"] == {"text": "one and two"}, f"{found}")
+    editor.close()
     app.close()
 
 

@@ -80,6 +80,9 @@ package struct ActivityStore: Sendable {
     /// still requests a save.
     private static let slowness = 8
 
+    /// The minimum time for which an activity stays on offer after sleep.
+    private static let graceAfterSleep = Duration.seconds(600)
+
     /// The configured interval between periodic save requests, 15 s by default.
     var usualInterval: Duration
     /// Whether deferrable work is delayed to save power.
@@ -89,6 +92,8 @@ package struct ActivityStore: Sendable {
     /// The time for which an activity without an expiration date stays on offer after its owner's
     /// last update; nil: without limit.
     var lifetime: Duration?
+    /// True while the machine goes to sleep, and sleeps: no lifetime ends.
+    private var isSuspended = false
     private var entries: [ActivityID: LocalActivity] = [:]
     private var byOffer: [ActivityID: ActivityID] = [:]
     /// The number of uses of all activities so far.
@@ -286,6 +291,21 @@ package struct ActivityStore: Sendable {
         return effects
     }
 
+    /// Handles the upcoming sleep of the machine. What is on offer stays so until `resume`, unless its
+    /// expiration date passes.
+    package mutating func suspend() { isSuspended = true }
+
+    /// Handles the end of sleep. An activity whose lifetime is over stays on offer for some minutes, since
+    /// another device may have continued it meanwhile.
+    package mutating func resume(now: MonotonicInstant) {
+        isSuspended = false
+        guard let lifetime else { return }
+        for entry in entries.values where entry.offer != nil {
+            guard let lastUpdate = entry.lastUpdate else { continue }
+            entries[entry.id]?.lastUpdate = max(lastUpdate, now - max(.zero, lifetime - Self.graceAfterSleep))
+        }
+    }
+
     /// Returns the time until `advance` is due; nil if it is not.
     package func nextDeadline(now: MonotonicInstant, wallClock: Double) -> Duration? {
         var earliest: Duration?
@@ -314,7 +334,7 @@ package struct ActivityStore: Sendable {
             // A date may be any double. A day is enough until the next check.
             return .seconds(min(max(-day, expiration - wallClock), day))
         }
-        guard let lifetime, let lastUpdate = entry.lastUpdate else { return nil }
+        guard let lifetime, let lastUpdate = entry.lastUpdate, !isSuspended else { return nil }
         return min(now.duration(to: lastUpdate.advanced(by: lifetime)), .seconds(day))
     }
 

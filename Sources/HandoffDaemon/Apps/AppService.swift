@@ -224,6 +224,12 @@ final class AppService {
         apply(store.advance(now: loop.now, wallClock: appleSeconds))
     }
 
+    /// Handles the upcoming sleep of the machine, or its end.
+    func setAsleep(_ isAsleep: Bool) {
+        if isAsleep { store.suspend() } else { store.resume(now: loop.now) }
+        rearm()
+    }
+
     private func attach(_ call: ControlCall) throws {
         guard call.wantsMore else { throw CallError.expectedMore }
         let request = try AttachRequest(json: call.parameters)

@@ -117,13 +117,23 @@ final class HandoverService {
     ///
     /// - Parameter time: in seconds since 1970 by the clock of that device.
     func wasContinued(_ offer: ActivityID, by device: DeviceID, at time: UInt64) {
-        guard let activity = apps.store.offered(offer), activity.recipient == nil || activity.recipient == device
+        // It may be on offer under another id since.
+        let kept = handovers[offer].flatMap { apps.store.activity($0.activity) }
+        guard let activity = apps.store.offered(offer) ?? kept,
+            activity.recipient == nil || activity.recipient == device
         else { return }
         // It has the payload, and may request streams.
         handovers[offer, default: Handover(activity: activity.id)].devices.insert(device)
         handovers[offer]?.last = (device, Double(time))
         note(.continuation, activity, "continued", device)
         apps.wasContinued(offer, by: peers.origin(of: device), at: time)
+    }
+
+    /// Records that other devices keep a local activity, and may continue it later.
+    ///
+    /// - Parameter handle: the owner's handle.
+    func willKeep(_ offer: ActivityID, _ handle: ActivityID) {
+        if handovers[offer] == nil { handovers[offer] = Handover(activity: handle) }
     }
 
     /// Returns the last continuation of a local activity on another device; nil for none.

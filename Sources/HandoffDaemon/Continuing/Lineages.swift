@@ -15,6 +15,8 @@ final class Lineages {
         let lineage: Lineage
         /// The number of seconds since the device got it, or since a copy was saved.
         let age: Double
+        /// True if its device offers it now.
+        let isOffered: Bool
     }
 
     private let loop: EventLoop
@@ -31,12 +33,21 @@ final class Lineages {
 
     /// Returns the newest state that follows another one, or that began from the same one on another
     /// device; nil if there is none.
-    func newer(than lineage: Lineage, of activity: ActivityID) -> NewerState? {
-        let others = states.filter { $0.lineage.id == lineage.id && $0.activity != activity }
-        let newest = others.max { $0.lineage.step < $1.lineage.step }
-        guard let newest, newest.lineage.step > lineage.step || newest.lineage.step == lineage.step && lineage.step > 0
-        else { return nil }
-        return description(of: newest)
+    ///
+    /// - Parameter device: the device of the other one. It may have the same state under two ids.
+    func newer(than lineage: Lineage, of activity: ActivityID, on device: DeviceID) -> NewerState? {
+        let newer = states.filter { other in
+            guard other.lineage.id == lineage.id, other.activity != activity else { return false }
+            return other.lineage.step > lineage.step
+                || other.lineage.step == lineage.step && lineage.step > 0 && other.device != device
+        }
+        return newest(of: newer)
+    }
+
+    /// Returns the newest state, preferably one that is on offer.
+    private func newest(of states: [State]) -> NewerState? {
+        states.max { ($0.lineage.step, $0.isOffered ? 1 : 0, $1.age) < ($1.lineage.step, $1.isOffered ? 1 : 0, $0.age) }
+            .map(description)
     }
 
     /// Returns the newest state on another device that follows a local activity; nil if there is none.
@@ -46,8 +57,8 @@ final class Lineages {
         var present = activity.content.lineage
         if present == nil, let offer = activity.offer?.id { present = Lineage(id: offer, step: 0) }
         let ids = offers.union([present?.id].compactMap(\.self))
-        return states.filter { $0.device != own && ids.contains($0.lineage.id) && $0.lineage.step > present?.step ?? 0 }
-            .max { $0.lineage.step < $1.lineage.step }.map(description)
+        return newest(
+            of: states.filter { $0.device != own && ids.contains($0.lineage.id) && $0.lineage.step > present?.step ?? 0 })
     }
 
     private func description(of state: State) -> NewerState {
@@ -63,14 +74,16 @@ final class Lineages {
             State($0.device, $0.activity, age: Double($0.age(at: now)))
         }
         let kept = peers.kept.store.activities.map {
-            State($0.origin, $0.summary, age: Double($0.saved.duration(to: now).components.seconds))
+            State(
+                $0.origin, $0.summary, age: Double($0.saved.duration(to: now).components.seconds), isOffered: false)
         }
         return local + offered + kept
     }
 }
 
 extension Lineages.State {
-    fileprivate init(_ device: DeviceID, _ activity: ActivitySummary, age: Double) {
-        self.init(device: device, activity: activity.id, lineage: activity.ownLineage, age: age)
+    fileprivate init(_ device: DeviceID, _ activity: ActivitySummary, age: Double, isOffered: Bool = true) {
+        self.init(
+            device: device, activity: activity.id, lineage: activity.ownLineage, age: age, isOffered: isOffered)
     }
 }

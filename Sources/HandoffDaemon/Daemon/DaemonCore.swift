@@ -118,7 +118,7 @@ final class DaemonCore {
 
     /// Tracks whether the machine goes to sleep.
     private(set) lazy var sleep: SleepWatch = SleepWatch(
-        loop: loop, log: log.named("sleep"), peers: peers, contact: contact, keeping: keeping)
+        loop: loop, log: log.named("sleep"), peers: peers, contact: contact, keeping: keeping, apps: apps)
 
     private(set) lazy var notifications: NotificationService = NotificationService(
         loop: loop, log: log.named("notifications"), isOn: configuration.notifications, find: findNotifications,
@@ -170,7 +170,8 @@ final class DaemonCore {
 
     /// The kept activities that can be continued here.
     private(set) lazy var keptOffers: KeptOffers = KeptOffers(
-        loop: loop, key: stored.identity, accountStore: accountStore, peers: peers, apps: apps, wallClock: wallClock)
+        loop: loop, key: stored.identity, accountStore: accountStore, peers: peers, apps: apps, receipts: keptReceipts,
+        wallClock: wallClock)
 
     /// The receipts of continued copies.
     private(set) lazy var keptReceipts: KeptReceipts = KeptReceipts(
@@ -323,7 +324,9 @@ final class DaemonCore {
             [weak self] result in
             guard let self else { return }
             switch result {
-            case .success: peers.restart(generation: raised)
+            case .success:
+                peers.restart(generation: raised)
+                keeping.generationRose()
             case .failure(let error): log.error("Cannot store the generation", ["error": "\(error)"])
             }
         }

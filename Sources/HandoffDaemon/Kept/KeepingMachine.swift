@@ -143,6 +143,11 @@ package struct KeepingMachine: Sendable {
         entry.handled = entry.candidate.changes
         entry.bytes = bytes
         entries[offer] = entry
+        // An activity that became current again has a new offer, whose copy replaces the former one.
+        if bytes != nil {
+            let handle = entry.candidate.handle
+            entries = entries.filter { $0.key == offer || $0.value.isOffered || $0.value.candidate.handle != handle }
+        }
         var sum = 0
         for (offer, entry) in byPrecedence {
             guard let bytes = entry.bytes else { continue }

@@ -47,6 +47,10 @@ final class KeepingService {
     /// Called once all were answered.
     private var onSent: [() -> Void] = []
     private var lastPermission = Permission.paused
+    /// True while what was on offer until the screen was locked is saved and copied.
+    private var isCopyingLast = false
+    /// The first generation whose copies are not withdrawn.
+    private var firstGeneration: UInt64 = 1
     /// The position of the last record, or of a later state in which offers were permitted.
     private var lastPosition: Position?
     /// The time of the last record. No time is used twice.
@@ -109,7 +113,10 @@ final class KeepingService {
         if permission == .withdrawn { return withdrawOwn() }
         // The screen was locked: the machine may sleep next, without another chance to copy what was
         // on offer until now.
-        if permission == .paused, former == .allowed { copy(machine.pending(at: loop.now)) }
+        if permission == .paused, former == .allowed {
+            isCopyingLast = true
+            keep(timeout: Self.sleepTimeout, mayCopy: true) { [self] in isCopyingLast = false }
+        }
         if permission == .allowed { lastPosition = peers.position }
         if reviewCandidates() { push([]) } else { renewList() }
         copyDue()
@@ -214,42 +221,71 @@ final class KeepingService {
     /// - Parameter completion: called once, after at most `timeout`.
     func keepAll(timeout: Duration, completion: @escaping () -> Void) {
         guard isOn, peers.kept.hasKeepers else { return completion() }
-        var isDone = false
+        keep(timeout: timeout, mayCopy: permission == .allowed || isCopyingLast, completion: completion)
+    }
+
+    /// Has the apps save, and sends the copies of what has changed, the unconfirmed receipts, and what
+    /// an online member has missed.
+    ///
+    /// - Parameter mayCopy: true to copy also if the offers are paused meanwhile.
+    private func keep(timeout: Duration, mayCopy: Bool, completion: @escaping () -> Void) {
+        var timers: [LoopTimer] = []
+        var (isSending, isDone) = (false, false)
         let finish = { [self] (outcome: KeptSync.Outcome?) in
             guard !isDone else { return }
             isDone = true
-            endTimer = nil
+            for timer in timers { timer.cancel() }
+            timers = []
             if let outcome, !outcome.confirmed.isEmpty {
                 log.notice("Activities are kept by other devices", ["devices": "\(outcome.confirmed.count)"])
             }
             completion()
         }
-        endTimer = loop.timer(after: timeout) { finish(nil) }
-        let candidates = permission == .allowed ? self.candidates() : []
-        var waiting = candidates.count + 1
-        let saved = { [self] in
-            waiting -= 1
-            guard waiting == 0, !isDone else { return }
+        let send = { [self] in
+            guard !isSending, !isDone else { return }
+            isSending = true
             let hasEnded = reviewCandidates()
             let before = Set(machine.activities)
-            let new = permission == .allowed ? copies(of: machine.pending(at: loop.now)) : []
+            let new = mayCopy && permission != .withdrawn ? copies(of: machine.pending(at: loop.now)) : []
             let hasChanged = hasEnded || isListOld || before != Set(machine.activities)
-            guard hasChanged || !new.isEmpty || !receipts.unconfirmed.isEmpty else {
+            let again = { [self] in receipts.unconfirmed.map { KeptRecord.receipt($0) } }
+            guard hasChanged || !new.isEmpty || !receipts.unconfirmed.isEmpty || peers.kept.hasMissed else {
                 // An earlier sleep that was cancelled may still be sending them.
-                return sending == 0 ? finish(nil) : onSent.append { finish(nil) }
+                guard sending > 0 else { return finish(nil) }
+                return onSent.append { [self] in
+                    guard !isDone, peers.kept.hasMissed else { return finish(nil) }
+                    push([], again: again(), repeatsMissed: true) { finish($0) }
+                }
             }
-            push(new, again: receipts.unconfirmed.map { .receipt($0) }) { finish($0) }
+            push(new, again: again(), repeatsMissed: true) { finish($0) }
+        }
+        timers = [
+            loop.timer(after: timeout) { finish(nil) },
+            // An app that does not save must not prevent the copies of the others.
+            loop.timer(after: timeout / 2) { send() },
+        ]
+        let candidates = mayCopy ? self.candidates() : []
+        var waiting = candidates.count + 1
+        let saved = {
+            waiting -= 1
+            if waiting == 0 { send() }
         }
         for candidate in candidates { apps.saveForKeeping(candidate.handle, completion: saved) }
         saved()
     }
 
-    private var endTimer: LoopTimer?
-
     private func withdrawAll(completion: @escaping () -> Void) {
         machine.withdrawAll()
         guard hasListed else { return completion() }
         push([], firstGeneration: peers.position.generation) { _ in completion() }
+    }
+
+    /// Handles a greater generation of this start. The lists of the new one apply only to its own copies.
+    func generationRose() {
+        guard isOn else { return }
+        machine.withdrawAll()
+        push([], firstGeneration: peers.position.generation)
+        review()
     }
 
     /// Withdraws the copies of this start and of former ones.
@@ -320,8 +356,12 @@ final class KeepingService {
         var copies: [KeptCopy] = []
         for offer in offers {
             let new = apps.offered(offer).flatMap { copy(of: $0, offer) }
-            machine.handled(offer, bytes: new?.encoded.count, limit: limit, at: loop.now)
-            if let new { copies.append(new) }
+            machine.handled(offer, bytes: new.map { KeptStore.size($0.payload.count) }, limit: limit, at: loop.now)
+            if let new {
+                copies.append(new)
+                // A receipt may arrive after the activity has another offer.
+                if let activity = apps.offered(offer) { core.handover.willKeep(offer, activity.id) }
+            }
         }
         let listed = Set(machine.activities)
         return copies.filter { listed.contains($0.activity) }.map { KeptRecord.copy($0) }
@@ -368,11 +408,13 @@ final class KeepingService {
 
     /// Sends new copies, and the list of all.
     private func push(
-        _ copies: [KeptRecord], firstGeneration: UInt64 = 1, again: [KeptRecord] = [],
+        _ copies: [KeptRecord], firstGeneration: UInt64 = 1, again: [KeptRecord] = [], repeatsMissed: Bool = false,
         completion: @escaping (KeptSync.Outcome) -> Void = { _ in }
     ) {
         let stamp = nextStamp()
-        guard let list = list(machine.activities, firstGeneration: firstGeneration, stamp) else {
+        // Each later list repeats it, because only the last one is kept.
+        self.firstGeneration = max(self.firstGeneration, firstGeneration)
+        guard let list = list(machine.activities, firstGeneration: self.firstGeneration, stamp) else {
             return completion(KeptSync.Outcome())
         }
         hasListed = true
@@ -381,7 +423,7 @@ final class KeepingService {
         listTimer = nil
         sending += 1
         // The list makes room for the copies.
-        peers.kept.push([.list(list)] + copies, again: again) { [weak self] outcome in
+        peers.kept.push([.list(list)] + copies, again: again, repeatsMissed: repeatsMissed) { [weak self] outcome in
             for case .receipt(let receipt) in again { self?.receipts.note(outcome, of: receipt) }
             self?.sent()
             completion(outcome)

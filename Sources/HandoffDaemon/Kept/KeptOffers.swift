@@ -15,6 +15,7 @@ final class KeptOffers {
     private let own: DeviceID
     private let peers: Peers
     private let apps: AppService
+    private let receipts: KeptReceipts
     private let accountStore: AccountStore
     private let wallClock: any WallClock
     /// The opened activities that were sent to this device.
@@ -22,7 +23,7 @@ final class KeptOffers {
 
     init(
         loop: EventLoop, key: SigningKey, accountStore: AccountStore, peers: Peers, apps: AppService,
-        wallClock: any WallClock
+        receipts: KeptReceipts, wallClock: any WallClock
     ) {
         self.loop = loop
         self.key = key
@@ -30,6 +31,7 @@ final class KeptOffers {
         self.accountStore = accountStore
         self.peers = peers
         self.apps = apps
+        self.receipts = receipts
         self.wallClock = wallClock
     }
 
@@ -72,10 +74,7 @@ final class KeptOffers {
     /// Returns the activity in a sealed copy; nil if it is for another device, or was accepted here.
     private func item(in kept: KeptStore.Kept) -> Item? {
         let id = kept.summary.id
-        let isAccepted = peers.kept.store.allReceipts.contains {
-            $0.device == own && $0.origin == kept.origin && $0.activity == id
-        }
-        guard !isAccepted else { return nil }
+        guard !receipts.hasContinued(kept) else { return nil }
         if let item = items[id], item.stamp == kept.stamp { return item }
         guard case .success(let outer) = Payload.decode(kept.payload, from: ""),
             outer.content.userInfo["to"]?.string == own.hex,

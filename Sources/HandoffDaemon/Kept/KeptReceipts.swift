@@ -9,7 +9,7 @@ import LoopIO
 /// The receipts of kept activities: those of this device until their origins confirm them, and those of
 /// others for the activities of this device. Lives on the daemon's loop.
 final class KeptReceipts {
-    /// The maximum number of remembered receipts.
+    /// The number of remembered receipts above which those that are no longer stored are forgotten.
     private static let maxNoted = 1024
 
     private let loop: EventLoop
@@ -26,6 +26,8 @@ final class KeptReceipts {
     private(set) var unconfirmed: Set<KeptReceipt>
     /// The receipts of this device's activities that their apps were notified of.
     private var noted: Set<KeptReceipt> = []
+    /// The time of the last receipt.
+    private var lastTime: UInt64 = 0
 
     init(
         loop: EventLoop, worker: Worker, log: Logger, stored: StoredState, accountStore: AccountStore, peers: Peers,
@@ -58,13 +60,21 @@ final class KeptReceipts {
         guard kept.origin != own else { return }
         do {
             let receipt = try KeptReceipt(
-                device: own, origin: kept.origin, activity: kept.summary.id, time: wallClock.unixSeconds, key: key)
+                device: own, origin: kept.origin, activity: kept.summary.id, time: nextTime(), key: key)
             unconfirmed.insert(receipt)
             storeReceipts()
             peers.kept.push([.receipt(receipt)]) { [weak self] in self?.note($0, of: receipt) }
         } catch {
             log.fault("Cannot sign a receipt", ["error": "\(error)"])
         }
+    }
+
+    /// Returns a time that is later than that of all receipts of this device, although the clock may have
+    /// been set back: other devices accept no earlier ones.
+    private func nextTime() -> UInt64 {
+        let stored = peers.kept.store.allReceipts.filter { $0.device == own } + unconfirmed
+        lastTime = max(wallClock.unixSeconds, stored.reduce(lastTime) { max($0, $1.time) } + 1)
+        return lastTime
     }
 
     /// Forgets a receipt that its origin has confirmed. Until then it is stored, since this device may
@@ -83,9 +93,18 @@ final class KeptReceipts {
         }
     }
 
+    /// Returns whether a copy was continued on this device.
+    func hasContinued(_ kept: KeptStore.Kept) -> Bool {
+        (peers.kept.store.allReceipts + unconfirmed).contains {
+            $0.device == own && $0.origin == kept.origin && $0.activity == kept.summary.id
+        }
+    }
+
     /// Notifies the app of an activity of this device that another device has continued it.
     func note(_ receipt: KeptReceipt) {
-        guard receipt.origin == own, noted.count < Self.maxNoted, noted.insert(receipt).inserted else { return }
+        // The store accepts none again that it has dropped.
+        if noted.count >= Self.maxNoted { noted.formIntersection(peers.kept.store.allReceipts) }
+        guard receipt.origin == own, noted.insert(receipt).inserted else { return }
         log.notice("Was continued while offline", ["by": receipt.device.short])
         core.handover.wasContinued(receipt.activity, by: receipt.device, at: receipt.time)
     }

@@ -12,16 +12,18 @@ final class SleepWatch {
     /// Restarts its grace period once the machine is awake.
     private let contact: ContactWatch
     private let keeping: KeepingService
+    private let apps: AppService
     private var machine = SleepMachine()
     private var following: DesktopSleep?
     private var timer: LoopTimer?
 
-    init(loop: EventLoop, log: Logger, peers: Peers, contact: ContactWatch, keeping: KeepingService) {
+    init(loop: EventLoop, log: Logger, peers: Peers, contact: ContactWatch, keeping: KeepingService, apps: AppService) {
         self.loop = loop
         self.log = log
         self.peers = peers
         self.contact = contact
         self.keeping = keeping
+        self.apps = apps
     }
 
     /// Starts tracking. Without a desktop, sleep is not announced.
@@ -51,6 +53,7 @@ final class SleepWatch {
         case .announce:
             timer = nil
             log.info("The machine is awake")
+            apps.setAsleep(false)
             contact.listensAnew()
             peers.wakeUp()
         }
@@ -58,6 +61,7 @@ final class SleepWatch {
 
     private func notify(until deadline: MonotonicInstant) {
         log.info("The machine goes to sleep")
+        apps.setAsleep(true)
         keeping.keepAll(timeout: KeepingService.sleepTimeout) { [weak self] in
             guard let self, machine.isNotifying else { return }
             peers.fallAsleep { [weak self] in self.map { $0.perform($0.machine.allKnow()) } }

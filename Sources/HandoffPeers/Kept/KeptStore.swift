@@ -279,6 +279,13 @@ package struct KeptStore: Sendable {
     /// Returns whether the store has the record with this name.
     package func contains(_ name: KeptName) -> Bool { places[name] != nil }
 
+    /// Returns the lists and copies of an origin with their remaining time, for another device. The lists
+    /// are first, because they make room.
+    package func records(of origin: DeviceID, at now: MonotonicInstant) -> [SentKeptRecord] {
+        let state = origins[origin] ?? Origin()
+        return (state.lists.values.map(\.name) + state.copies.values.map(\.name)).compactMap { record($0, at: now) }
+    }
+
     /// Returns a record with its remaining time in seconds, for another device.
     package func record(_ name: KeptName, at now: MonotonicInstant) -> SentKeptRecord? {
         guard let (record, expires) = find(name) else { return nil }
@@ -313,8 +320,7 @@ package struct KeptStore: Sendable {
             return .outdated
         }
         guard record.isGenuine(signer) else { return .refused(.invalid) }
-        let seconds = min(left, record.lifetime)
-        guard seconds > 0 else { return .outdated }
+        guard let seconds = Self.timeLeft(of: record, stated: left, context) else { return .outdated }
         let expires = context.now.advanced(by: .seconds(Int64(seconds)))
         switch record {
         case .copy(let copy):
@@ -331,6 +337,15 @@ package struct KeptStore: Sendable {
             guard contains(name) else { return .outdated }
         }
         return .stored
+    }
+
+    /// Returns for how many seconds a record is kept; nil if its time is over. A member that states another
+    /// time than the clock of this device changes it only within the tolerance for wrong clocks.
+    private static func timeLeft(of record: KeptRecord, stated left: UInt64, _ context: Context) -> UInt64? {
+        guard left > 0 else { return nil }
+        let byClock = record.end - min(record.end, context.unixSeconds)
+        let latest = byClock.addingReportingOverflow(KeptLimits.clockTolerance)
+        return min(max(left, byClock), record.lifetime, latest.overflow ? .max : latest.partialValue)
     }
 
     private mutating func add(
@@ -433,7 +448,7 @@ package struct KeptStore: Sendable {
     }
 
     /// The number of bytes by which a payload counts: the pages that it locks.
-    private static func size(_ count: Int) -> Int {
+    package static func size(_ count: Int) -> Int {
         (count + KeptLimits.payloadUnit - 1) / KeptLimits.payloadUnit * KeptLimits.payloadUnit
     }
 

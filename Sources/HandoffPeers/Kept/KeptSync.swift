@@ -86,6 +86,9 @@ package final class KeptSync {
     /// True if there are records.
     var holdsRecords: Bool { isOn && !machine.store.isEmpty }
 
+    /// True if an online member has not confirmed a message of the last 30 seconds.
+    package var hasMissed: Bool { machine.hasMissed(keepers) }
+
     /// True if an online member keeps activities, or may do so.
     package var hasKeepers: Bool { isOn && !keepers.isEmpty }
 
@@ -108,12 +111,17 @@ package final class KeptSync {
     ///
     /// - Parameters:
     ///   - again: records that were stored before, and are sent again.
+    ///   - repeatsMissed: true to send all records of this device if an online member has missed one.
     ///   - completion: called once, when each member has answered or failed to.
     package func push(
-        _ new: [KeptRecord], again: [KeptRecord] = [], completion: @escaping (Outcome) -> Void = { _ in }
+        _ new: [KeptRecord], again: [KeptRecord] = [], repeatsMissed: Bool = false,
+        completion: @escaping (Outcome) -> Void = { _ in }
     ) {
         guard isOn else { return completion(Outcome()) }
-        let sent = again.map { SentKeptRecord($0, left: $0.lifetime) } + machine.push(new, context)
+        var stored = machine.push(new, context)
+        if stored.count < new.count { log.error("Some copies were not stored", ["number": "\(new.count - stored.count)"]) }
+        if repeatsMissed, hasMissed { stored = store.records(of: accountStore.deviceID, at: loop.now) }
+        let sent = again.map { SentKeptRecord($0, left: $0.lifetime) } + stored
         storeChanged()
         send(sent, to: keepers, also: [], completion: completion)
     }

@@ -110,11 +110,15 @@ package struct KeptSyncMachine {
 
     // MARK: - Records
 
-    /// Stores records of this device. Returns those that are to be sent.
+    /// Stores records of this device. Returns those that are to be sent. A member may have room although
+    /// this device may not lock more memory.
     package mutating func push(_ new: [KeptRecord], _ context: KeptStore.Context) -> [SentKeptRecord] {
-        new.filter { store.merge($0, left: $0.lifetime, context) == .stored }
+        new.filter { [.stored, .refused(.noLockedMemory)].contains(store.merge($0, left: $0.lifetime, context)) }
             .map { SentKeptRecord($0, left: $0.lifetime) }
     }
+
+    /// Returns whether one of these members has not confirmed a message, and was sent no hello since.
+    package func hasMissed(_ devices: Set<DeviceID>) -> Bool { !unreached.isDisjoint(with: devices) }
 
     /// Returns true if a request of a member is answered.
     package mutating func admit(_ device: DeviceID, at now: MonotonicInstant) -> Bool {

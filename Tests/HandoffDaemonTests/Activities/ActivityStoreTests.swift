@@ -39,6 +39,21 @@ struct ActivityStoreTests {
         #expect(store.requestSave(of: first, now: start) == [.requestSave(first)])
     }
 
+    @Test func `an activity whose lifetime ends during sleep stays on offer for ten minutes after it`() throws {
+        var store = ActivityStore(refreshInterval: .seconds(15), lifetime: .seconds(86_400))
+        try store.publish(
+            try content(), id: first, session: "a", group: .process(1), needsSave: false, answersSaves: true)
+        _ = try store.becomeCurrent(first, session: "a", offer: first, now: start)
+        store.suspend()
+        let awake = start.advanced(by: .seconds(90_000))
+        #expect(store.nextDeadline(now: awake, wallClock: 0) == nil)
+        #expect(store.advance(now: awake, wallClock: 0) == [])
+        store.resume(now: awake)
+        #expect(store.nextDeadline(now: awake, wallClock: 0) == .seconds(600))
+        #expect(store.advance(now: awake.advanced(by: .seconds(599)), wallClock: 0) == [])
+        #expect(!store.advance(now: awake.advanced(by: .seconds(600)), wallClock: 0).isEmpty)
+    }
+
     @Test func `a published activity is not offered before it becomes current`() throws {
         var store = try store()
         #expect(store.offers(now: start).isEmpty)

@@ -1,4 +1,5 @@
 import HandoffControl
+import HandoffCrypto
 import HandoffJSON
 import HandoffModel
 import LoopIO
@@ -374,6 +375,105 @@ import Testing
         let isDone = desk.keepAll()
         try fleet.run("sleep") { isDone.withLock { $0 } }
         #expect(couch.keptTexts == ["text"])
+    }
+
+    @Test func `an app that does not save does not prevent the copies of the others`() throws {
+        _ = try editor.engage(Note.activity("saved"))
+        let busy = try desk.attach("org.example.Busy")
+        _ = try busy.engageInUnsaved("busy")
+        let hasStopped = try #require(desk.beginToStop())
+        fleet.pass(KeepingService.stopTimeout / 2)
+        try fleet.run("the desk has stopped") { hasStopped.withLock { $0 } }
+        #expect(couch.keptTexts == ["busy", "saved"])
+    }
+
+    @Test func `a save that was requested before the screen was locked is copied`() throws {
+        let id = try editor.engageInUnsaved("before")
+        let isDone = desk.keepAll()
+        #expect(try editor.save() == id)
+        desk.lockScreen()
+        try editor.call(.answerSave, id, change: Note.change("after"))
+        try fleet.run("sleep") { isDone.withLock { $0 } }
+        #expect(couch.keptTexts == ["after"])
+    }
+
+    @Test func `apps save when the screen is locked`() throws {
+        let id = try editor.engageInUnsaved("before")
+        try fleet.poll("a copy is due") { desk.awaitsCopy }
+        desk.lockScreen()
+        _ = try desk.status()
+        #expect(try editor.save() == id)
+        // The machine sleeps while the app saves.
+        let isDone = desk.keepAll()
+        try editor.call(.answerSave, id, change: Note.change("after"))
+        try fleet.run("sleep") { isDone.withLock { $0 } }
+        #expect(couch.keptTexts == ["after"])
+    }
+
+    @Test func `sleep sends again what an online member has missed`() throws {
+        _ = try editor.engage(Note.activity("text"))
+        try fleet.poll("the offer") { try couch.offers().count == 1 }
+        desk.freezeConnections()
+        couch.freezeConnections()
+        couch.blockConnections()
+        let first = desk.keepAll()
+        fleet.pass(KeepingService.sleepTimeout)
+        try fleet.run("the timeout") { first.withLock { $0 } }
+        try fleet.poll("both attempts have failed") { desk.hasMissed }
+        #expect(couch.copies.isEmpty)
+        couch.unblockConnections()
+        let second = desk.keepAll()
+        try fleet.run("sleep") { second.withLock { $0 } }
+        #expect(couch.keptTexts == ["text"])
+    }
+
+    @Test func `later lists repeat the withdrawal of a former start`() throws {
+        var note = Note.activity("former")
+        note.keep = true
+        let former = try desk.publish(note)
+        former.close()
+        try waitFor("former")
+        try desk.stop()
+        try desk.start()
+        try fleet.poll("its own copy") { desk.keptTexts == ["former"] }
+        _ = try desk.call(.withdraw, ["activity": .string(former.activity.hex)])
+        try waitFor()
+        let first = try #require(desk.firstGeneration)
+        #expect(first > 1)
+        let app = try desk.attach("org.example.Editor")
+        _ = try app.engage(Note.activity("next"))
+        try pass()
+        try waitFor("next")
+        #expect(desk.firstGeneration == first)
+    }
+
+    @Test func `receipts for unknown activities do not use up those of others`() throws {
+        let id = try editor.engage(Note.activity("text"))
+        let key = try SigningKey(seed: try SecretBytes(random: SigningKey.seedCount))
+        try desk.note(
+            (0..<1024).map { _ in ActivityID(checked: Randomness.bytes(ActivityID.byteCount)) } + [id], by: key)
+        guard case .continued(id, _, _) = try editor.next() else { throw UnexpectedEvent() }
+    }
+
+    @Test func `the times of receipts increase although the clock is set back`() throws {
+        var ids: [ActivityID] = []
+        for text in ["first", "second"] {
+            var note = Note.activity(text)
+            note.keep = true
+            let published = try desk.publish(note)
+            ids.append(published.activity)
+            published.close()
+        }
+        try waitFor("first", "second")
+        try desk.vanish(unnoticedBy: couch)
+        var times: [UInt64] = []
+        for (id, difference) in zip(ids, [400 * 86_400, 0] as [Int64]) {
+            couch.clockDifference.withLock { $0 = difference }
+            _ = try couch.continue(ContinueRequest(activity: id.hex, take: true)).result()
+            try fleet.poll("the receipt") { couch.unconfirmedTimes.count == times.count + 1 }
+            times.append(try #require(couch.unconfirmedTimes.max()))
+        }
+        #expect(times[1] > times[0])
     }
 
     @Test func `a silent member delays sleep by 2 s at most, and the end of the daemon by 1 s`() throws {

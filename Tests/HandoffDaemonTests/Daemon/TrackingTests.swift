@@ -152,7 +152,7 @@ import Testing
         let devices = try fleet.account("desk", "couch")
         let (desk, couch) = (devices[0], devices[1])
         for device in devices { try device.stop() }
-        couch.clockDifference = difference
+        couch.clockDifference.withLock { $0 = difference }
         // The device that is online first may be the one whose clock is wrong.
         let (first, second) = isNewcomer ? (desk, couch) : (couch, desk)
         try first.start()
@@ -177,7 +177,7 @@ import Testing
         try couch.stop()
         _ = try desk.call(.rotateKey)
         try desk.stop()
-        couch.clockDifference = difference
+        couch.clockDifference.withLock { $0 = difference }
         try couch.start()
         _ = try couch.call(.rotateKey)
 
@@ -194,7 +194,7 @@ import Testing
         defer { fleet.end() }
         let desk = try fleet.device("desk")
         _ = try desk.call(.createAccount)
-        let couch = try fleet.device("couch") { $0.clockDifference = difference }
+        let couch = try fleet.device("couch") { device in device.clockDifference.withLock { $0 = difference } }
         // By now the records that the desk has sealed for the file are old.
         let file = try desk.exportAccount()
         fleet.pass(.seconds(1200))

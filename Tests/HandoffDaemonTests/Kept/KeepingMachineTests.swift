@@ -10,10 +10,10 @@ import Testing
     private let limit = 2_000
 
     private func candidate(
-        _ number: UInt8, changes: UInt64 = 0, staysAfterEnd: Bool = false
+        _ number: UInt8, changes: UInt64 = 0, staysAfterEnd: Bool = false, handle: UInt8? = nil
     ) throws -> KeepingMachine.Candidate {
         KeepingMachine.Candidate(
-            offer: id(number), handle: id(100 + number), app: "org.example.Editor",
+            offer: id(number), handle: id(handle ?? 100 + number), app: "org.example.Editor",
             type: try #require(ActivityType("org.example.note")), changes: changes, staysAfterEnd: staysAfterEnd)
     }
 
@@ -65,6 +65,14 @@ import Testing
         now = now + .seconds(86_400)
         _ = machine.review([try candidate(1)], now: now)
         #expect(machine.nextDeadline == now + KeepingMachine.interval)
+    }
+
+    @Test mutating func `the copy of a new offer replaces that of the former offer of the activity`() throws {
+        copy([try candidate(1, staysAfterEnd: true)])
+        _ = machine.review([try candidate(2, staysAfterEnd: true, handle: 101)], now: now)
+        #expect(machine.activities == [id(1)], "until the new copy exists")
+        machine.handled(id(2), bytes: 100, limit: limit, at: now)
+        #expect(machine.activities == [id(2)])
     }
 
     @Test mutating func `the end of an activity ends its copy unless it stays`() throws {

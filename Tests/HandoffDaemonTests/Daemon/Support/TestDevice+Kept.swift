@@ -1,5 +1,7 @@
 import HandoffAccount
+import HandoffAccount
 import HandoffControl
+import HandoffCrypto
 import HandoffJSON
 import HandoffModel
 import HandoffPeers
@@ -55,6 +57,41 @@ extension TestDevice {
 
     /// True if no offers have changed since the newest list.
     var isListCurrent: Bool { list?.stamp.position.seq == changes }
+
+    /// True if an online member has missed a record of this device.
+    var hasMissed: Bool {
+        (daemon?.assumeIsolated { $0.core?.peers.kept.hasMissed } ?? nil) ?? false
+    }
+
+    /// The first generation that the last list of this device does not withdraw.
+    var firstGeneration: UInt64? {
+        (daemon?.assumeIsolated { daemon in
+            daemon.core.flatMap { $0.peers.kept.store.list(of: $0.accountStore.deviceID)?.firstGeneration }
+        } ?? nil)
+    }
+
+    /// The times of the receipts that their origins have not confirmed.
+    var unconfirmedTimes: [UInt64] {
+        (daemon?.assumeIsolated { $0.core?.keptReceipts.unconfirmed.map(\.time) } ?? nil) ?? []
+    }
+
+    /// Locks the screen: nothing is advertised any more.
+    func lockScreen() {
+        daemon?.assumeIsolated { $0.core?.switches.take(sessionRestriction: "the screen is locked") }
+    }
+
+    /// Handles receipts of another device for these activities, as if they had arrived.
+    func note(_ activities: [ActivityID], by key: SigningKey) throws {
+        try daemon?.assumeIsolated { daemon in
+            guard let core = daemon.core else { return }
+            for (time, activity) in activities.enumerated() {
+                core.keptReceipts.note(
+                    try KeptReceipt(
+                        device: DeviceID(key.publicKey), origin: core.accountStore.deviceID, activity: activity,
+                        time: UInt64(time + 1), key: key))
+            }
+        }
+    }
 
     /// Has the members keep all activities, as before sleep.
     ///

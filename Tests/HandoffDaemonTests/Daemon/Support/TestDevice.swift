@@ -18,8 +18,8 @@ final class TestDevice {
     private let sockets: ScratchFolder
     private let sink = MemorySink()
     var configuration = Configuration()
-    /// The seconds by which its clock differs from that of the fleet, from the next start on.
-    var clockDifference: Int64 = 0
+    /// The seconds by which its clock differs from that of the fleet.
+    let clockDifference = Locked<Int64>(0)
     /// The access to apps and to their start.
     var apps = DesktopAccess.none
     /// The discovery of the current core. It changes after the device has left an account.
