@@ -297,7 +297,9 @@ final class ContinuationBroker {
                 }
             }
             let lineage = payload.content.lineage ?? request.activity.ownLineage
-            if !request.mayBeOlder, let newer = lineages.newer(than: lineage, of: request.activity.id, on: request.device) {
+            if !request.mayBeOlder,
+                let newer = lineages.newer(than: lineage, of: request.activity.id, on: request.device)
+            {
                 return step(id) { $0.fetchFailed(.newerElsewhere(newer)) }
             }
             // The origin may not support versions, or the app has changed its declaration.

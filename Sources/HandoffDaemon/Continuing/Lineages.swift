@@ -58,7 +58,9 @@ final class Lineages {
         if present == nil, let offer = activity.offer?.id { present = Lineage(id: offer, step: 0) }
         let ids = offers.union([present?.id].compactMap(\.self))
         return newest(
-            of: states.filter { $0.device != own && ids.contains($0.lineage.id) && $0.lineage.step > present?.step ?? 0 })
+            of: states.filter {
+                $0.device != own && ids.contains($0.lineage.id) && $0.lineage.step > present?.step ?? 0
+            })
     }
 
     private func description(of state: State) -> NewerState {

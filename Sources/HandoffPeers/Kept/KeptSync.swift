@@ -119,7 +119,9 @@ package final class KeptSync {
     ) {
         guard isOn else { return completion(Outcome()) }
         var stored = machine.push(new, context)
-        if stored.count < new.count { log.error("Some copies were not stored", ["number": "\(new.count - stored.count)"]) }
+        if stored.count < new.count {
+            log.error("Some copies were not stored", ["number": "\(new.count - stored.count)"])
+        }
         if repeatsMissed, hasMissed { stored = store.records(of: accountStore.deviceID, at: loop.now) }
         let sent = again.map { SentKeptRecord($0, left: $0.lifetime) } + stored
         storeChanged()
