@@ -1,5 +1,5 @@
 package import HandoffControl
-import HandoffModel
+package import HandoffModel
 package import LoopIO
 
 /// Keeps an app attached to the daemon across restarts of the daemon. When the connection ends, it
@@ -139,16 +139,20 @@ package final class AppAttachment {
     ///
     /// - Parameters:
     ///   - published: receives the reply to `Publish`. It may end the attachment.
+    ///   - prepare: makes calls that precede `BecomeCurrent`, and then calls its parameter.
     ///   - current: receives the reply to `BecomeCurrent`, if it was called.
     package func publishAsCurrent(
         _ activity: ActivityDescription,
         _ published: @escaping (Result<ControlClient.PublishedReply, ClientError>) -> Void,
+        prepare: @escaping (Attachment, ActivityID, @escaping () -> Void) -> Void = { $2() },
         current: @escaping (Result<Void, ClientError>) -> Void = { _ in }
     ) {
         publish(activity) { [weak self] result in
             published(result)
             guard let self, case .attached(_, let session) = state, case .success(let reply) = result else { return }
-            session.calls.becomeCurrent(session: session.id, activity: reply.id, current)
+            prepare(session, reply.id) {
+                session.calls.becomeCurrent(session: session.id, activity: reply.id, current)
+            }
         }
     }
 

@@ -98,6 +98,18 @@ extension ControlClient {
         request(AppMethod.reportProgress.rawValue, progress.json, then)
     }
 
+    /// Calls `KeepContent` with a part of the file in the copies of an activity.
+    package func keepContent(_ request: KeepContentRequest, _ then: @escaping (Result<Void, ClientError>) -> Void) {
+        self.request(AppMethod.keepContent.rawValue, request.json, then)
+    }
+
+    /// Calls `ReadContent` for the file in a copy that was continued here.
+    package func readContent(
+        _ request: ReadContentRequest, _ then: @escaping (Result<ReadContentReply, ClientError>) -> Void
+    ) {
+        self.request(AppMethod.readContent.rawValue, request.json, then)
+    }
+
     private static func names(_ session: String, _ activity: ActivityID) -> JSONObject {
         ["session": .string(session), "activity": .string(activity.hex)]
     }

@@ -23,6 +23,8 @@ package enum AppMethod: String, Sendable, CaseIterable {
     case passFile = "dev.handoff1.PassFile"
     case shareMemory = "dev.handoff1.ShareMemory"
     case awaitStream = "dev.handoff1.AwaitStream"
+    case keepContent = "dev.handoff1.KeepContent"
+    case readContent = "dev.handoff1.ReadContent"
 }
 
 /// The errors of `dev.handoff1`. The raw value is the full name.

@@ -271,10 +271,10 @@ def sent(stage):
         file.write(secret)
     large = os.path.join(stage.folder, "large.bin")
     with open(large, "wb") as file:
-        file.write(os.urandom(300_000))
+        file.write(os.urandom(3 << 20))
     sending = origin.follow("send", "taker", file.name.replace("large.bin", "letter.txt"), large, "--text", secret, "--keep")
-    for _ in range(3):
-        sending.wait("published")
+    refused = sending.wait("notKept")["message"]
+    expect("is not kept: it has 3.0 MiB, and the limit in an account of 3 devices is 2.0 MiB" in refused, refused)
     until("the copies", lambda: bytes_kept(server) > 0)
     expect(secret.encode() not in memory(server), "a keeper can read the item")
     sleep(logind, origin)
@@ -298,6 +298,41 @@ def sent(stage):
     offer = until("the large item", lambda: taker.ctl("list").lines)[0]
     taker.ctl("continue", offer["id"], "--output", saved)
     expect(sending.process.wait(20) == 0 and content(os.path.join(saved, "large.bin")) == content(large), "it was not sent")
+
+
+@test("a file of 1.5 MiB for a device that is off arrives identical through a third one, before other activities")
+def large(stage):
+    logind, origin, server, taker = devices(stage, "origin", "server", "taker")
+    watch = server.follow("watch")
+    watch.wait("ready")
+    until("the taker", lambda: any(each["online"] and each["name"] == "taker" for each in server.ctl("devices").lines))
+    expect(taker.stop() == 0, "the taker did not exit")
+    owner = origin.publish(TYPE, "--keep", "--user-info", json.dumps({"text": "x" * 60_000}))
+    path = os.path.join(stage.folder, "large.bin")
+    with open(path, "wb") as file:
+        file.write(os.urandom(3 << 19))
+    sending = origin.follow("send", "taker", path, "--keep")
+    item = sending.wait("published")["id"]
+    until("the copies", lambda: bytes_kept(server) >= 1536)
+    # Another one does not fit into the rest, and displaces nothing.
+    second = origin.follow("send", "taker", path, "--keep")
+    refused = second.wait("notKept")["message"]
+    expect("the items that are kept already leave too little of the limit of 2.0 MiB" in refused, refused)
+    second.process.send_signal(signal.SIGINT)
+    second.process.wait(20)
+    sleep(logind, origin)
+    taker.start()
+    offers = until("the items", lambda: found if len(found := kept(taker)) == 2 else None)
+    expect(set(offers) == {item, owner.id} and offers[item]["kept"]["size"] == 3 << 19, f"{offers}")
+    saved = os.path.join(stage.folder, "saved")
+    os.mkdir(saved)
+    taker.ctl("continue", item, "--output", saved)
+    expect(content(os.path.join(saved, "large.bin")) == content(path), "another file")
+    expect(list(kept(taker)) == [owner.id], "an accepted item is still offered")
+    wake(logind, origin)
+    expect(sending.process.wait(20) == 0, "the sender does not know that it was accepted")
+    # All parts are withdrawn with the item.
+    until("the withdrawal", lambda: bytes_kept(server) < 1536)
 
 
 def clipboard(stage, daemon, text):

@@ -1,8 +1,8 @@
 package import HandoffCrypto
 package import HandoffModel
 
-/// Seals the copy of an activity that was sent to one device, so that the devices that keep it cannot
-/// read it.
+/// Seals the copies of an activity that was sent to one device, so that the devices that keep them
+/// cannot read them.
 package struct KeptSeal {
     private let envelope: Envelope
     private let sender: DeviceID
@@ -15,14 +15,32 @@ package struct KeptSeal {
         self.sender = sender
     }
 
-    /// Returns salt, ciphertext and tag.
-    package func seal(_ payload: [UInt8], _ activity: ActivityID) throws(CryptoError) -> [UInt8] {
-        let salt = Randomness.bytes(Envelope.saltCount)
-        return try envelope.seal(payload, salt: salt, additionalData: sender.bytes + activity.bytes)
+    /// Divides an item into parts, and seals each.
+    ///
+    /// - Returns: nil if the item has too many parts.
+    package func seal(_ bytes: [UInt8], _ item: ActivityID, for recipient: DeviceID) throws(CryptoError) -> [[UInt8]]? {
+        let version = Randomness.bytes(KeptPart.versionCount)
+        let starts = Array(stride(from: 0, to: max(bytes.count, 1), by: KeptPart.maxContent))
+        var parts: [[UInt8]] = []
+        for (number, start) in starts.enumerated() {
+            let part = KeptPart(recipient: recipient, item: item, version: version, number: number, count: starts.count)
+            guard let part else { return nil }
+            let content = Array(bytes[start..<min(start + KeptPart.maxContent, bytes.count)])
+            parts.append(try seal(content, part, salt: Randomness.bytes(Envelope.saltCount)))
+        }
+        return parts
     }
 
-    /// Returns the payload; nil if it was not sealed by the sender for this device and activity.
-    package func open(_ sealed: [UInt8], _ activity: ActivityID) -> [UInt8]? {
-        envelope.open(sealed[...], additionalData: [sender.bytes + activity.bytes])
+    /// Returns one part. A salt is used once.
+    func seal(_ content: [UInt8], _ part: KeptPart, salt: [UInt8]) throws(CryptoError) -> [UInt8] {
+        part.header + (try envelope.seal(content, salt: salt, additionalData: sender.bytes + part.header))
+    }
+
+    /// Returns the content of a part; nil if it was not sealed by the sender for this device, item,
+    /// version, number and count.
+    package func open(_ payload: [UInt8]) -> [UInt8]? {
+        guard let part = KeptPart(payload) else { return nil }
+        return envelope.open(
+            payload.dropFirst(KeptPart.headerCount), additionalData: [sender.bytes + part.header])
     }
 }

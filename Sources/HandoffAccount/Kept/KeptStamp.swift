@@ -47,6 +47,9 @@ package enum KeptLimits {
     /// The maximum size of the payloads of one origin in an account of this many members.
     package static func payloadShare(members: Int) -> Int { min(maxPayloads, maxSharedPayloads / max(members, 1)) }
 
+    /// Returns the number of bytes by which a payload counts: the pages that it locks.
+    package static func size(_ count: Int) -> Int { (count + payloadUnit - 1) / payloadUnit * payloadUnit }
+
     /// The maximum number of receipts of one device in an account of this many members.
     package static func receiptShare(members: Int) -> Int { min(maxReceipts, maxSharedReceipts / max(members, 1)) }
 }

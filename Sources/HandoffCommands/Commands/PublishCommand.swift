@@ -156,6 +156,9 @@ struct PublishRequest {
     /// activity that lasts as long as the command.
     var expirationDate: Double?
 
+    /// True if the copies contain a file in place of a stream.
+    var isStreamKept: Bool { keep == true && recipient != nil && stream.map { $0.payloadText == nil } ?? false }
+
     /// Returns the activity as sent to the daemon. It requests saves, so that its current state is
     /// sent when it is continued.
     func description(userInfo: JSONObject?) -> ActivityDescription {
@@ -172,11 +175,8 @@ struct PublishRequest {
         } else if stream != nil {
             description.supportsContinuationStreams = true
         }
-        if keep == true, recipient != nil, let stream, stream.payloadText == nil {
-            // Without its content, a copy is of no use.
-            description.keptUserInfo = stream.keptUserInfo
-            if description.keptUserInfo == nil { description.keep = false }
-        }
+        // Without its content, a copy is of no use.
+        if isStreamKept, stream?.keptFile == nil { description.keep = false }
         if document != nil { description.supportsContinuationStreams = true }
         description.needsSave = true
         description.expirationDate = expirationDate ?? ActivityDescription.neverExpires

@@ -3,40 +3,27 @@ import HandoffJSON
 import HandoffModel
 import HandoffTransfer
 
-/// A small file inside the payload of an activity that other devices keep. Its recipient cannot open a
+/// A file in the copies of an activity that other devices keep. Its recipient cannot open a
 /// stream, because the origin is asleep or off.
 struct KeptItem {
     let header: TransferHeader
-    private let content: [UInt8]
+    let size: Int
 
     /// Returns nil if the activity contains no file.
     init?(_ activity: ContinuedActivity) {
-        guard activity.type == .content, let name = activity.userInfo["name"]?.string,
-            let content = activity.userInfo["content"]?.object?["$data"]?.string.flatMap(Base64.decode),
-            let header = TransferHeader(kind: .file, name: name, size: Int64(content.count))
+        guard activity.type == .content, let size = activity.kept?.size, let name = activity.userInfo["name"]?.string,
+            let header = TransferHeader(kind: .file, name: name, size: Int64(size))
         else { return nil }
         self.header = header
-        self.content = content
+        self.size = size
     }
 
     /// Returns whether an offer contains a file. Only the copy of an item that was sent does.
     static func isIn(_ offer: OfferedActivity) -> Bool { offer.kept != nil && offer.sent && offer.type == .content }
 
-    /// Returns the activity without the file, for display.
-    func described(_ activity: ContinuedActivity) -> ContinuedActivity {
-        var described = activity
-        described.userInfo["content"] = nil
-        return described
-    }
-
-    /// Returns the payload of an activity that contains a file.
-    static func userInfo(name: String, content: [UInt8]) -> JSONObject {
-        ["name": .string(name), "content": .object(["$data": .string(Base64.encode(content))])]
-    }
-
     /// Saves the file as received content, with a name that is safe.
     func save(
-        to destination: Destination, from device: DeviceID, _ writeOutput: ([UInt8]) throws -> Void
+        _ content: [UInt8], to destination: Destination, from device: DeviceID, _ writeOutput: ([UInt8]) throws -> Void
     ) throws(TransferFailure) -> ReceiverTransfer.Received {
         switch try destination.open(header, from: device) {
         case .standardOutput:

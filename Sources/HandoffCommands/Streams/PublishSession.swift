@@ -113,10 +113,57 @@ final class PublishSession {
             wasOffered = true
             advise(published.advice)
             show("published", published.id, fields: ["type": .string(request.type.text), "title": title])
+        } prepare: { [weak self] session, activity, then in
+            guard let self, request.isStreamKept, let stream = request.stream, let file = stream.keptFile else {
+                return then()
+            }
+            keep(file.name, stream, of: file.size, session, activity, then)
         } current: { [weak self] result in
             guard let self, attachment.accept(result) != nil else { return }
             reportReach(session)
         }
+    }
+
+    /// Passes the file that the copies contain. If the daemon refuses it, the item waits for both devices.
+    private func keep(
+        _ name: String, _ stream: PublishedContent, of size: Int, _ session: Attachment, _ activity: ActivityID,
+        _ then: @escaping () -> Void
+    ) {
+        var content: [UInt8]?
+        func pass(from offset: Int) {
+            let data = content.map { Array($0[offset..<min(offset + KeepContentRequest.maxData, size)]) } ?? []
+            let part = KeepContentRequest(
+                session: session.id, activity: activity, name: name, size: size, offset: offset, data: data)
+            session.calls.keepContent(part) { [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .success where offset + data.count == size: then()
+                case .success:
+                    // The first call has no data: the size is accepted before the file is read.
+                    content = content ?? stream.read(size)
+                    guard content != nil else {
+                        return notKept("its size changes", nil, session, activity, then)
+                    }
+                    pass(from: offset + data.count)
+                case .failure(.refused(let refusal)): notKept(refusal.message, refusal, session, activity, then)
+                // The attachment reports a lost connection itself.
+                case .failure: break
+                }
+            }
+        }
+        pass(from: 0)
+    }
+
+    private func notKept(
+        _ reason: String, _ refusal: ServiceRefusal?, _ session: Attachment, _ activity: ActivityID,
+        _ then: @escaping () -> Void
+    ) {
+        let text = "\(Describe.title(request.title, type: request.type)) is not kept: \(VisibleText.escape(reason))"
+        context.note("\(text). It waits until both devices are awake")
+        show("notKept", activity, fields: ["message": .string(text)])
+        var change = ActivityChange()
+        change.keep = false
+        session.calls.update(session: session.id, activity: activity, change: change) { _ in then() }
     }
 
     /// Prints once which devices are offered the activity, or why none is. Does nothing if the

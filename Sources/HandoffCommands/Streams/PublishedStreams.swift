@@ -35,17 +35,19 @@ enum PublishedContent: Equatable {
     /// The type of the activity that sends it.
     var type: ActivityType { payloadText == nil ? .content : .text }
 
-    /// The maximum size of a file that other devices keep for its recipient, in bytes.
-    private static let maxKept = 256 * 1024
-
-    /// The `userInfo` that contains a file, for a recipient that cannot open a stream; nil for other
-    /// content, and for a file that is too large or cannot be read.
-    var keptUserInfo: JSONObject? {
-        guard !isInput, let source = try? open(), source.header.kind == .file,
-            let size = source.header.size, size <= Self.maxKept, let name = source.header.name,
-            let content = try? source.read(limit: Self.maxKept + 1), content.count == Int(size)
+    /// The name and size of a file that other devices may keep for a recipient that cannot open a
+    /// stream; nil for other content, and for a file that cannot be read.
+    var keptFile: (name: String, size: Int)? {
+        guard !isInput, let source = try? open(), source.header.kind == .file, let name = source.header.name,
+            let size = source.header.size.flatMap(Int.init(exactly:))
         else { return nil }
-        return KeptItem.userInfo(name: name, content: content)
+        return (name, size)
+    }
+
+    /// Returns the content of a file of this size; nil if it has changed.
+    func read(_ size: Int) -> [UInt8]? {
+        guard let content = try? open().read(limit: size + 1), content.count == size else { return nil }
+        return content
     }
 
     /// True if it can be read only once.

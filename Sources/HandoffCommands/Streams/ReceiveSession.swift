@@ -172,26 +172,46 @@ final class ReceiveSession {
     }
 
     private func continued(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
-        if self.activity == nil { output?.continued(KeptItem(activity)?.described(activity) ?? activity) }
+        if self.activity == nil { output?.continued(activity) }
         self.activity = activity
         open(activity, continuation)
     }
 
     private func open(_ activity: ContinuedActivity, _ continuation: ContinuationID) {
-        if !activity.streams, let item = KeptItem(activity) { return save(item) }
+        if !activity.streams, let item = KeptItem(activity) { return read(item, continuation) }
         guard activity.streams else {
             return fail(.noStreams(device: VisibleText.escape(activity.origin.deviceName)))
         }
         openStream(continuation)
     }
 
-    /// Saves content that arrived with its activity.
-    private func save(_ item: KeptItem) {
-        header = item.header
-        handler?.receivingBegan()
+    /// Reads the file in a copy from the daemon, and saves it once it is complete.
+    private func read(_ item: KeptItem, _ continuation: ContinuationID, _ content: [UInt8] = []) {
+        guard content.count < item.size else { return save(item, content) }
+        request { client in
+            client.readContent(ReadContentRequest(continuation: continuation, offset: content.count)) {
+                [weak self] result in
+                guard let self else { return }
+                switch result {
+                case .success(let part):
+                    guard let bytes = part.bytes, !bytes.isEmpty, content.count + bytes.count <= item.size else {
+                        return conclude(TransferFailure(.malformed, "the daemon sends another file"))
+                    }
+                    read(item, continuation, content + bytes)
+                case .failure(let error): fail(CommandFailure(error))
+                }
+            }
+        }
+    }
+
+    private func save(_ item: KeptItem, _ content: [UInt8]) {
         do throws(TransferFailure) {
+            try accept(item.header)
+            header = item.header
+            handler?.receivingBegan()
             finish(
-                try item.save(to: destination, from: activity?.origin.device ?? .unknown, context.console.writeBytes))
+                try item.save(
+                    content, to: destination, from: activity?.origin.device ?? .unknown, context.console.writeBytes))
         } catch {
             conclude(error)
         }

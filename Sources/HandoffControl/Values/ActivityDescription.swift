@@ -29,8 +29,6 @@ package struct ActivityDescription: ControlRequest {
     /// True if other devices may also keep it once its app has ended; false if they may never keep it.
     /// Nil: they keep it while it is on offer and this device is offline.
     package var keep: Bool?
-    /// The `userInfo` of copies, which cannot open streams; nil for the usual one.
-    package var keptUserInfo: JSONObject?
     /// When the activity expires, in seconds since 2001-01-01 UTC.
     package var expirationDate: Double?
     /// The identifier of its content.

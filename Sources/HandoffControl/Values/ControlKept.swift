@@ -20,6 +20,8 @@ package struct ControlKept: ControlValue {
     /// The time at which the state was saved, in whole seconds since 1970: it is computed on each
     /// access.
     package var asOf: Double
+    /// The size in bytes of the file in the copy of an item that was sent; nil if it has none.
+    package var size: Int?
 
     package init(_ state: State, since: Double?, asOf: Double) {
         self.state = ReplyWord(state)

@@ -1,5 +1,4 @@
 package import HandoffControl
-package import HandoffJSON
 package import HandoffModel
 package import HandoffProtocol
 import LoopIO
@@ -137,21 +136,21 @@ package struct ActivityStore: Sendable {
     @discardableResult package mutating func publish(
         _ content: ActivityContent, id: ActivityID, session: SessionID, group: ClientGroup,
         origin: PayloadOrigin = PayloadOrigin(), needsSave: Bool, answersSaves: Bool, savesOnContinue: Bool = false,
-        keeping: KeepRule = .whileOffered, afterwards: Afterwards = .stay, keptUserInfo: JSONObject? = nil,
-        recipient: DeviceID? = nil, bytes: Int = 0, keptBytes: Int = 0
+        keeping: KeepRule = .whileOffered, afterwards: Afterwards = .stay, recipient: DeviceID? = nil,
+        bytes: Int = 0
     ) throws(Refusal) -> [Effect] {
         let leaving = activityThatLeaves(session)
         let others = entries.count - (leaving == nil ? 0 : 1)
         let ofApp = entries.values.count { $0.group == group && $0.id != leaving?.id }
         guard ofApp < Self.maxPerApp else { throw .tooManyOfApp }
         guard others < Self.maximum else { throw .tooManyOfAll }
-        try checkRoom(for: bytes + keptBytes - (leaving.map { $0.bytes + $0.keptBytes } ?? 0), of: group)
+        try checkRoom(for: bytes - (leaving?.allBytes ?? 0), of: group)
         if let leaving { remove(leaving.id) }
         uses += 1
         entries[id] = LocalActivity(
             id: id, session: session, group: group, origin: origin, recipient: recipient, bytes: bytes,
             answersSaves: answersSaves, savesOnContinue: savesOnContinue, keeping: keeping, afterwards: afterwards,
-            keptUserInfo: keptUserInfo, keptBytes: keptBytes, content: content,
+            content: content,
             needsSave: needsSave && answersSaves, lastUse: uses)
         return leaving.map { [.withdrawn($0.id, session: session)] } ?? []
     }
@@ -247,6 +246,28 @@ package struct ActivityStore: Sendable {
         case (let former?, let present?): return former.hasSameContent(as: present) ? [] : [.offersChanged]
         case (nil, _?), (_?, nil): return [.offersChanged]
         }
+    }
+
+    /// Adds to the file in the copies of an activity.
+    ///
+    /// - Returns: true if the file is complete.
+    package mutating func keepContent(
+        _ id: ActivityID, session: SessionID, name: String, size: Int, offset: Int, _ data: [UInt8]
+    ) throws(Refusal) -> Bool? {
+        var entry = try owned(id, by: session)
+        if offset == 0 {
+            let former = entry.keptContent?.size ?? 0
+            if size > former { try checkRoom(for: size - former, of: entry.group) }
+            entry.keptContent = KeptContent(name: name, size: size)
+        }
+        guard var content = entry.keptContent, content.bytes.count == offset, content.size == size,
+            data.count <= size - offset
+        else { return nil }
+        content.bytes += data
+        entry.keptContent = content
+        if content.isComplete { entry.changes += 1 }
+        entries[id] = entry
+        return content.isComplete
     }
 
     /// Requests the latest state from the owner if it has unsaved changes and no request is
@@ -353,8 +374,8 @@ package struct ActivityStore: Sendable {
     private func checkRoom(for bytes: Int, of group: ClientGroup) throws(Refusal) {
         var (all, apps) = (bytes, bytes)
         for entry in entries.values {
-            all += entry.bytes + entry.keptBytes
-            if entry.group == group { apps += entry.bytes + entry.keptBytes }
+            all += entry.allBytes
+            if entry.group == group { apps += entry.allBytes }
         }
         guard apps <= Self.maxBytesPerApp else { throw .tooMuchOfApp }
         guard all <= Self.maxBytes else { throw .tooMuchOfAll }

@@ -22,6 +22,16 @@ package enum KeepRule: Sendable {
     }
 }
 
+/// The file in the copies of an item that is sent, as far as its owner has passed it.
+package struct KeptContent: Sendable {
+    package let name: String
+    /// The size of the complete file in bytes.
+    package let size: Int
+    package var bytes: [UInt8] = []
+
+    var isComplete: Bool { bytes.count == size }
+}
+
 /// A local activity, as its owner last described it.
 package struct LocalActivity: Sendable {
     /// The handle that the owner uses.
@@ -44,10 +54,8 @@ package struct LocalActivity: Sendable {
     var keeping: KeepRule
     /// The effect of a continuation on the activity.
     let afterwards: Afterwards
-    /// The `userInfo` of copies, which have no streams; nil for that of the content.
-    let keptUserInfo: JSONObject?
-    /// The size of the encoded payload of copies with that, in bytes.
-    let keptBytes: Int
+    /// The file that its copies contain in place of its streams.
+    var keptContent: KeptContent?
     /// The number of changes of the content so far.
     var changes: UInt64 = 0
     /// The content of the owner's last update, without local paths.
@@ -74,6 +82,9 @@ package struct LocalActivity: Sendable {
     /// The time of the owner's last answer to a save request. The next periodic request is due one
     /// refresh interval later.
     var lastSave: MonotonicInstant?
+
+    /// The size of the payload and the file in its copies, in bytes.
+    var allBytes: Int { bytes + (keptContent?.size ?? 0) }
 
     /// Returns the offer as it is announced at `now`; nil while there is none.
     func localOffer(now: MonotonicInstant) -> LocalOffer? {

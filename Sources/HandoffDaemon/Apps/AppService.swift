@@ -89,6 +89,8 @@ final class AppService {
             case .passFile: try core?.streams.passFile(call)
             case .shareMemory: try core?.streams.shareMemory(call)
             case .awaitStream: try core?.streams.await(call)
+            case .keepContent: try keepContent(call)
+            case .readContent: try core?.keptOffers.read(call)
             }
         } catch {
             call.fail(error)
@@ -334,26 +336,32 @@ final class AppService {
         let content = try description.content(sessionTeam: session.team).withoutLocalPaths
         let recipient = try description.to.map { try self.recipient($0, in: session) }
         let bytes = try content.validate(origin: session.origin, maxPayload: Limits.payloadMaximum)
-        let keptBytes = try Self.check(description.keptUserInfo, content, session.origin)
         let id = Self.newActivityID()
         apply(
             try store.publish(
                 content, id: id, session: session.id, group: session.group, origin: session.origin,
                 needsSave: needsSave, answersSaves: session.answersSaves,
                 savesOnContinue: description.savesOnContinue ?? false, keeping: KeepRule(description.keep),
-                afterwards: description.afterwards ?? .stay, keptUserInfo: description.keptUserInfo,
-                recipient: recipient, bytes: bytes, keptBytes: keptBytes))
+                afterwards: description.afterwards ?? .stay, recipient: recipient, bytes: bytes))
         return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
     }
 
-    /// Checks the state of copies. Returns its size in bytes; 0 if there is none.
-    private static func check(
-        _ keptUserInfo: JSONObject?, _ content: ActivityContent, _ origin: PayloadOrigin
-    ) throws(ActivityError) -> Int {
-        guard let keptUserInfo else { return 0 }
-        var kept = content
-        kept.userInfo = keptUserInfo
-        return try kept.validate(origin: origin, maxPayload: Limits.payloadMaximum)
+    /// `KeepContent`.
+    private func keepContent(_ call: ControlCall) throws {
+        let fields = Fields(call.parameters)
+        let (session, id) = try owner(fields)
+        guard let core, let activity = store.activity(id), activity.session == session.id,
+            activity.recipient != nil
+        else { throw ActivityStore.Refusal.unknown(id) }
+        let request = try KeepContentRequest(json: call.parameters)
+        if request.offset == 0, let reason = core.keeping.refusal(ofFile: request.size, for: id) {
+            throw CallError.limit("kept", reason)
+        }
+        let isComplete = try store.keepContent(
+            id, session: session.id, name: request.name, size: request.size, offset: request.offset, request.bytes ?? [])
+        guard let isComplete else { throw VarlinkError.invalidParameter("offset") }
+        call.reply([:])
+        if isComplete, activity.offer != nil { core.keeping.keepNow([store.activity(id)].compactMap(\.self)) }
     }
 
     /// The device that an activity is sent to. Never nil, because nil would offer it to all.

@@ -409,6 +409,7 @@ final class ContinuationBroker {
     // MARK: - Replies
 
     private func begin(_ payload: Payload, _ entry: Running, _ id: ContinuationID) {
+        if let kept = entry.kept { keptOffers.began(id, kept) }
         streams.began(
             id,
             StreamRegistry.Continued(

@@ -21,6 +21,8 @@ final class KeepingService {
     /// such lists without a delay.
     static let listInterval = Duration.seconds(1)
     static let maxListsAtOnce: UInt64 = 4
+    /// The maximum number of bytes that the name of its file adds to a payload.
+    private static let maxAddition = 2048
 
     private let loop: EventLoop
     private let log: Logger
@@ -142,7 +144,7 @@ final class KeepingService {
     }
 
     private func reviewCandidates() -> Bool {
-        machine.review(candidates(), now: loop.now) { [self] in mayStay($0) }
+        machine.review(candidates(), limit: limit, now: loop.now) { [self] in mayStay($0) }
     }
 
     /// Copies what is due, if a member is online that may keep it.
@@ -332,7 +334,8 @@ final class KeepingService {
             let candidate = KeepingMachine.Candidate(
                 offer: offer.activity.id, handle: activity.id,
                 app: apps.registry.session(activity.session)?.app ?? "", type: activity.content.type,
-                changes: activity.changes, staysAfterEnd: activity.keeping == .afterEnd && offer.recipient == nil)
+                changes: activity.changes, staysAfterEnd: activity.keeping == .afterEnd && offer.recipient == nil,
+                isSent: offer.recipient != nil)
             return mayKeep(candidate) ? candidate : nil
         }
     }
@@ -350,29 +353,35 @@ final class KeepingService {
         return activity.keeping == .afterEnd && activity.content.isEligibleForHandoff
     }
 
+    /// The maximum size of all copies of this device: a keeper refuses those above it.
+    private var limit: Int { KeptLimits.payloadShare(members: accountStore.snapshot.live.count) }
+
     private func copies(of offers: [ActivityID]) -> [KeptRecord] {
-        // A keeper refuses copies above the share of their origin.
-        let limit = KeptLimits.payloadShare(members: accountStore.snapshot.live.count)
-        var copies: [KeptCopy] = []
+        var made: [(offer: ActivityID, copies: [KeptCopy])] = []
         for offer in offers {
-            let new = apps.offered(offer).flatMap { copy(of: $0, offer) }
-            machine.handled(offer, bytes: new.map { KeptStore.size($0.payload.count) }, limit: limit, at: loop.now)
+            let new = apps.offered(offer).flatMap { copies(of: $0, offer) }
+            machine.handled(
+                offer,
+                size: new.map { copies in
+                    KeepingMachine.Size(
+                        copies: copies.count, bytes: copies.reduce(0) { $0 + KeptLimits.size($1.payload.count) })
+                }, at: loop.now)
             if let new {
-                copies.append(new)
+                made.append((offer, new))
                 // A receipt may arrive after the activity has another offer.
                 if let activity = apps.offered(offer) { core.handover.willKeep(offer, activity.id) }
             }
         }
         let listed = Set(machine.activities)
-        return copies.filter { listed.contains($0.activity) }.map { KeptRecord.copy($0) }
+        return made.filter { listed.contains($0.offer) }.flatMap { $0.copies.map { KeptRecord.copy($0) } }
     }
 
-    /// Returns the copy of an activity; nil if no device could continue it now.
-    private func copy(of activity: LocalActivity, _ offer: ActivityID) -> KeptCopy? {
+    /// Returns the copies of an activity, several for an item with a large file; nil if no device could
+    /// continue it now.
+    private func copies(of activity: LocalActivity, _ offer: ActivityID) -> [KeptCopy]? {
         guard activity.recipient != nil || activity.bytes <= apps.payloadLimit,
-            activity.content.missingRequiredKeys.isEmpty, let payload = payload(of: activity, offer)
+            activity.content.missingRequiredKeys.isEmpty, let payloads = payloads(of: activity, offer)
         else { return nil }
-        let stamp = nextStamp()
         var lifetime = KeptLimits.lifetime
         if let expiration = activity.content.expiration {
             let left = expiration - (wallClock.secondsSince1970 - ActivityDescription.epoch)
@@ -380,30 +389,60 @@ final class KeepingService {
             lifetime = min(lifetime, UInt64(min(left, Double(lifetime))) + 1)
         }
         do {
-            return try KeptCopy(
-                origin: own, stamp: stamp, activity: offer, end: stamp.time + lifetime, payload: payload, key: key)
+            var copies: [KeptCopy] = []
+            for (number, payload) in payloads.enumerated() {
+                let stamp = nextStamp()
+                let copy = try KeptCopy(
+                    origin: own, stamp: stamp, activity: KeptPart.activity(of: offer, number: number),
+                    end: stamp.time + lifetime, payload: payload, key: key)
+                guard let copy else { return nil }
+                copies.append(copy)
+            }
+            return copies
         } catch {
             log.fault("Cannot sign a copy", ["error": "\(error)"])
             return nil
         }
     }
 
-    /// Returns the payload of a copy, sealed if the activity is sent to one device; nil if it cannot be
-    /// sealed.
-    private func payload(of activity: LocalActivity, _ offer: ActivityID) -> [UInt8]? {
+    /// Returns the payload of the copy of an activity, or the sealed parts if it is sent to one device;
+    /// nil if it cannot be sealed.
+    private func payloads(of activity: LocalActivity, _ offer: ActivityID) -> [[UInt8]]? {
+        guard let recipient = activity.recipient else { return [JSON.object(activity.content.encodedPayload(origin: activity.origin)).encoded()] }
         var content = activity.content
-        if let userInfo = activity.keptUserInfo {
-            content.userInfo = userInfo
+        if let kept = activity.keptContent {
+            guard kept.isComplete else { return nil }
+            content.userInfo = ["name": .string(kept.name)]
             content.supportsStreams = false
         }
-        let payload = JSON.object(content.encodedPayload(origin: activity.origin)).encoded()
-        guard let recipient = activity.recipient else { return payload }
-        guard let sealed = try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(payload, offer)
-        else { return nil }
-        let outer: JSONObject = [
-            "to": .string(recipient.hex), "sealed": .object(["$data": .string(Base64.encode(sealed))]),
-        ]
-        return JSON.object(ActivityContent(type: .sealed, userInfo: outer).encodedPayload()).encoded()
+        let item = KeptItemContent.encode(
+            payload: JSON.object(content.encodedPayload(origin: activity.origin)).encoded(), content: activity.keptContent?.bytes ?? [])
+        guard let item else { return nil }
+        return try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(item, offer, for: recipient)
+    }
+
+    /// Returns the reason why a file of this size cannot be kept with the other items that were sent; nil
+    /// if it can.
+    func refusal(ofFile size: Int, for id: ActivityID) -> String? {
+        func bytes(_ activity: LocalActivity, _ content: Int) -> [Int] {
+            KeptPart.sizes(KeptItemContent.size(payload: activity.bytes + Self.maxAddition, content: content))
+                .map { KeptLimits.size($0) }
+        }
+        guard let activity = apps.store.activity(id) else { return nil }
+        let mine = bytes(activity, size)
+        let members = accountStore.snapshot.live.count
+        guard mine.reduce(0, +) <= limit else {
+            return "it has \(ByteText.text(Int64(size))), and the limit in an account of \(members) devices is "
+                + "\(ByteText.text(Int64(KeptPart.maxItem(share: limit))))"
+        }
+        let others = apps.store.all
+            .filter { $0.id != id && $0.recipient != nil && $0.keeping == .afterEnd && $0.offer != nil }
+            .flatMap { bytes($0, $0.keptContent?.size ?? 0) }
+        guard (mine + others).reduce(0, +) <= limit, mine.count + others.count <= KeptLimits.maxCopies else {
+            return "the items that are kept already leave too little of the limit of "
+                + "\(ByteText.text(Int64(KeptPart.maxItem(share: limit)))) and \(KeptLimits.maxCopies) copies"
+        }
+        return nil
     }
 
     /// Sends new copies, and the list of all.
@@ -414,7 +453,10 @@ final class KeepingService {
         let stamp = nextStamp()
         // Each later list repeats it, because only the last one is kept.
         self.firstGeneration = max(self.firstGeneration, firstGeneration)
-        guard let list = list(machine.activities, firstGeneration: self.firstGeneration, stamp) else {
+        let listed = machine.activities.flatMap { offer in
+            (0..<machine.copies(of: offer)).map { KeptPart.activity(of: offer, number: $0) }
+        }
+        guard let list = list(listed, firstGeneration: self.firstGeneration, stamp) else {
             return completion(KeptSync.Outcome())
         }
         hasListed = true

@@ -10,6 +10,9 @@ import LoopIO
 
 /// Lists the kept activities that can be continued on this device. Lives on the daemon's loop.
 final class KeptOffers {
+    /// The time for which the file of a continued item can be read.
+    private static let readingTimeout = Duration.seconds(30)
+
     private let loop: EventLoop
     private let key: SigningKey
     private let own: DeviceID
@@ -19,7 +22,9 @@ final class KeptOffers {
     private let accountStore: AccountStore
     private let wallClock: any WallClock
     /// The opened activities that were sent to this device.
-    private var items: [ActivityID: Item] = [:]
+    private var items: [ItemID: (stamps: [KeptStamp], item: Item?)] = [:]
+    /// The files of continued items.
+    private var reading: [ContinuationID: Reading] = [:]
 
     init(
         loop: EventLoop, key: SigningKey, accountStore: AccountStore, peers: Peers, apps: AppService,
@@ -42,9 +47,19 @@ final class KeptOffers {
         let state: ControlKept
         /// The payload that was sealed for this device; nil if the copy is not sealed.
         var opened: LockedBytes?
+        /// The parts of an item; nil if the copy is not sealed.
+        var parts: [KeptStore.Kept]?
 
         /// The payload, in ordinary memory.
         var payload: [UInt8] { opened?.bytes ?? kept.payload }
+    }
+
+    /// The file of an item that was continued here. Its parts stay in memory although the origin may
+    /// withdraw them as soon as it learns of the continuation.
+    private struct Reading {
+        let parts: [KeptStore.Kept]
+        let size: Int
+        let timer: LoopTimer
     }
 
     /// The kept activities of other devices, most recently saved first.
@@ -54,50 +69,112 @@ final class KeptOffers {
         guard peers.kept.isOn else { return [] }
         return peers.kept.store.activities.compactMap { kept in
             guard isRecent || kept.origin != own, let state = state(of: kept, isRecent: isRecent) else { return nil }
-            guard kept.summary.type == .sealed else {
+            guard let part = kept.part else {
                 let offer = Offer(of: kept.origin, keeping: kept.summary, saved: kept.saved)
                 return KeptOffer(offer: offer, kept: kept, state: state)
             }
-            guard let item = item(in: kept) else { return nil }
+            guard let (item, parts) = item(in: kept, part) else { return nil }
+            var described = state
+            described.size = item.summary.type == .content ? item.size : nil
             let offer = Offer(of: kept.origin, keeping: item.summary, saved: kept.saved)
-            return KeptOffer(offer: offer, kept: kept, state: state, opened: item.payload)
+            return KeptOffer(offer: offer, kept: kept, state: described, opened: item.payload, parts: parts)
         }
     }
 
     /// An activity that was sent to this device, and kept by another one.
     private struct Item {
-        let stamp: KeptStamp
         let summary: ActivitySummary
+        /// The activity without its file.
         let payload: LockedBytes
+        /// The size of the file in bytes.
+        let size: Int
     }
 
-    /// Returns the activity in a sealed copy; nil if it is for another device, or was accepted here.
-    private func item(in kept: KeptStore.Kept) -> Item? {
-        let id = kept.summary.id
-        guard !receipts.hasContinued(kept) else { return nil }
-        if let item = items[id], item.stamp == kept.stamp { return item }
-        guard case .success(let outer) = Payload.decode(kept.payload, from: ""),
-            outer.content.userInfo["to"]?.string == own.hex,
-            let sealed = outer.content.userInfo["sealed"]?.object?["$data"]?.string.flatMap(Base64.decode),
-            let opened = try? accountStore.snapshot.seal(with: kept.origin, sender: kept.origin, key: key)?.open(
-                sealed, id),
-            case .success(let payload) = Payload.decode(opened, from: ""), let bytes = LockedBytes(opened)
+    private struct ItemID: Hashable {
+        let origin: DeviceID
+        let activity: ActivityID
+    }
+
+    /// Returns the activity of which this copy is the first part; nil if it is for another device, a part
+    /// is missing or invalid, or it was accepted here.
+    private func item(in kept: KeptStore.Kept, _ part: KeptPart) -> (Item, parts: [KeptStore.Kept])? {
+        guard part.recipient == own, part.number == 0 else { return nil }
+        let id = part.item
+        guard !receipts.hasContinued(id, of: kept.origin) else { return nil }
+        let parts = (0..<part.count).compactMap { number -> KeptStore.Kept? in
+            let activity = KeptPart.activity(of: id, number: number)
+            guard let found = peers.kept.store.activity(activity, of: kept.origin),
+                found.part?.belongs(with: part) == true
+            else { return nil }
+            return found
+        }
+        guard parts.count == part.count else { return nil }
+        let key = ItemID(origin: kept.origin, activity: id)
+        let stamps = parts.map(\.stamp)
+        if let known = items[key], known.stamps == stamps { return known.item.map { ($0, parts) } }
+        items = items.filter { peers.kept.store.activity($0.key.activity, of: $0.key.origin) != nil }
+        let item = open(parts)
+        items[key] = (stamps, item)
+        return item.map { ($0, parts) }
+    }
+
+    /// Opens all parts of an item, each of which is in ordinary memory for a moment. Only the first part
+    /// contains more than the file.
+    private func open(_ parts: [KeptStore.Kept]) -> Item? {
+        guard let first = parts.first, let opened = open(first), let head = KeptItemContent(first: opened),
+            case .success(let payload) = Payload.decode(head.payload, from: ""),
+            let bytes = LockedBytes(head.payload)
         else { return nil }
+        var size = head.content.count
+        for part in parts.dropFirst() {
+            guard let content = open(part) else { return nil }
+            size += content.count
+        }
         let content = payload.content
         let summary = ActivitySummary(
-            id: id, type: content.type, title: content.title, team: content.team,
-            supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil, age: kept.summary.age,
+            id: first.summary.id, type: content.type, title: content.title, team: content.team,
+            supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil, age: first.summary.age,
             isSent: true)
-        items = items.filter { entry in peers.kept.store.activities.contains { $0.summary.id == entry.key } }
-        items[id] = Item(stamp: kept.stamp, summary: summary, payload: bytes)
-        return items[id]
+        return Item(summary: summary, payload: bytes, size: size)
+    }
+
+    private func open(_ part: KeptStore.Kept) -> [UInt8]? {
+        try? accountStore.snapshot.seal(with: part.origin, sender: part.origin, key: key)?.open(part.payload)
+    }
+
+    // MARK: - Files of items
+
+    /// Lets the file of an item that was continued be read, for a while.
+    func began(_ id: ContinuationID, _ kept: KeptOffer) {
+        guard let parts = kept.parts, let size = kept.state.size else { return }
+        let timer = loop.timer(after: Self.readingTimeout, accuracy: .seconds(1)) { [unowned self] in reading[id] = nil }
+        reading[id] = Reading(parts: parts, size: size, timer: timer)
+    }
+
+    /// `ReadContent`.
+    func read(_ call: ControlCall) throws {
+        let request = try ReadContentRequest(json: call.parameters)
+        let (id, offset) = (request.continuation, request.offset)
+        guard let file = reading[id] else { throw CallError.noSuchContinuation(id.hex) }
+        var start = 0
+        for (number, part) in file.parts.enumerated() {
+            guard let opened = open(part), let content = number == 0 ? KeptItemContent(first: opened)?.content : opened[...]
+            else { break }
+            let end = start + content.count
+            if (start..<end).contains(offset) || offset == end && end == file.size {
+                if end == file.size { reading[id] = nil }
+                return call.reply(ReadContentReply(data: Array(content.dropFirst(offset - start)), size: file.size).json)
+            }
+            start = end
+        }
+        throw VarlinkError.invalidParameter("offset")
     }
 
     /// Returns the copy of an offer whose device does not answer, although it was online; nil if there
     /// is none.
     func copy(of offer: Offer) -> KeptOffer? {
         guard peers.kept.isOn, let kept = peers.kept.store.activity(offer.activity.id, of: offer.device),
-            kept.summary.type != .sealed
+            kept.part == nil
         else { return nil }
         let asOf = wallClock.secondsSince1970 - seconds(kept.saved.duration(to: loop.now))
         return KeptOffer(offer: offer, kept: kept, state: ControlKept(.offline, since: nil, asOf: asOf))

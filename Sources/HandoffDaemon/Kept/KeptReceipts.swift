@@ -94,9 +94,9 @@ final class KeptReceipts {
     }
 
     /// Returns whether a copy was continued on this device.
-    func hasContinued(_ kept: KeptStore.Kept) -> Bool {
+    func hasContinued(_ activity: ActivityID, of origin: DeviceID) -> Bool {
         (peers.kept.store.allReceipts + unconfirmed).contains {
-            $0.device == own && $0.origin == kept.origin && $0.activity == kept.summary.id
+            $0.device == own && $0.origin == origin && $0.activity == activity
         }
     }
 

@@ -65,6 +65,8 @@ package struct KeptStore: Sendable {
         package let summary: ActivitySummary
         /// The time at which the state was saved, by the clock of this device.
         package let saved: MonotonicInstant
+        /// The part of an item that it contains; nil for an activity that all members can read.
+        package let part: KeptPart?
         private let memory: LockedBytes
 
         fileprivate init(_ entry: CopyEntry) {
@@ -72,6 +74,7 @@ package struct KeptStore: Sendable {
             stamp = entry.copy.stamp
             summary = entry.summary
             saved = entry.saved
+            part = entry.part
             memory = entry.payload
         }
 
@@ -104,6 +107,7 @@ package struct KeptStore: Sendable {
         /// The copy without its payload.
         let copy: KeptCopy
         let payload: LockedBytes
+        let part: KeptPart?
         let summary: ActivitySummary
         let saved: MonotonicInstant
         let name: KeptName
@@ -111,7 +115,7 @@ package struct KeptStore: Sendable {
 
         var order: Order { Order(stamp: copy.stamp, name: name) }
         /// The number of bytes that count for the limits.
-        var size: Int { KeptStore.size(payload.count) }
+        var size: Int { KeptLimits.size(payload.count) }
     }
 
     private struct ListEntry {
@@ -351,14 +355,15 @@ package struct KeptStore: Sendable {
     private mutating func add(
         _ copy: KeptCopy, _ name: KeptName, _ expires: MonotonicInstant, _ age: UInt64, _ context: Context
     ) -> Refusal? {
-        guard let summary = Self.summary(of: copy, age: age) else { return .invalid }
+        let part = KeptPart(copy.payload)
+        guard let summary = Self.summary(of: copy, part, age: age) else { return .invalid }
         let share = KeptLimits.payloadShare(members: context.members)
         let order = Order(stamp: copy.stamp, name: name)
-        guard (origins[copy.origin] ?? Origin()).fits(copy.activity, order, Self.size(copy.payload.count), in: share)
+        guard (origins[copy.origin] ?? Origin()).fits(copy.activity, order, KeptLimits.size(copy.payload.count), in: share)
         else { return .full }
         guard let payload = LockedBytes(copy.payload) else { return .noLockedMemory }
         let entry = CopyEntry(
-            copy: copy.with(payload: []), payload: payload, summary: summary,
+            copy: copy.with(payload: []), payload: payload, part: part, summary: summary,
             saved: context.now - .seconds(Int64(summary.age)), name: name, expires: expires)
         update(copy.origin) { origin in
             origin.copies[copy.activity] = entry
@@ -447,13 +452,15 @@ package struct KeptStore: Sendable {
         origin.copies.values.map(\.name) + origin.lists.values.map(\.name)
     }
 
-    /// The number of bytes by which a payload counts: the pages that it locks.
-    package static func size(_ count: Int) -> Int {
-        (count + KeptLimits.payloadUnit - 1) / KeptLimits.payloadUnit * KeptLimits.payloadUnit
-    }
-
-    /// Returns the activity in a copy; nil if its payload is invalid.
-    private static func summary(of copy: KeptCopy, age: UInt64) -> ActivitySummary? {
+    /// Returns the activity in a copy; nil if its payload is invalid. Only its recipient can read a part
+    /// of an item.
+    private static func summary(of copy: KeptCopy, _ part: KeptPart?, age: UInt64) -> ActivitySummary? {
+        guard !KeptPart.isPart(copy.payload) else {
+            guard part?.activity == copy.activity else { return nil }
+            return ActivitySummary(
+                id: copy.activity, type: .sealed, title: nil, team: nil, supportsStreams: false, hasWebpageURL: false,
+                age: UInt32(clamping: age))
+        }
         guard let object = try? JSON(parsing: copy.payload, limits: JSONLimits(bytes: copy.payload.count)).object,
             let content = try? ActivityContent(payload: object)
         else { return nil }
