@@ -30,6 +30,8 @@ final class StreamConnection {
     private static let maxCiphertext = StreamWord.maxData + StreamWord.maxData / 4
     /// Buffer size for a ticket, in records of any size.
     private static let greetingRoom = 1024
+    /// Buffer size of an open stream until so much arrives at once.
+    private static let firstRoom = 16 * 1024
     private static let movedInterval = Duration.seconds(1)
     /// The number of bytes from which a stream is one of bulk data.
     private static let bulkSize: UInt64 = 16 * 1024 * 1024
@@ -72,6 +74,8 @@ final class StreamConnection {
     /// True if a ticket has been sent but no word received, so it is unknown whether the ticket was
     /// accepted.
     var isUnanswered = false
+    /// True if so much has arrived at once, since memory was last released, that a whole chunk is received.
+    private var hasFilledRoom = false
     private var deadline: LoopTimer?
     private var lastMove: MonotonicInstant
     private var lastReport: MonotonicInstant?
@@ -170,6 +174,7 @@ final class StreamConnection {
             hasMoved = false
             return false
         }
+        hasFilledRoom = false
         session.releaseMemory()
         incoming.releaseMemory()
         memory?.writer.releaseMemory()
@@ -228,11 +233,14 @@ final class StreamConnection {
         }
     }
 
-    /// The maximum ciphertext to receive now. Only streams with bulk data use memory for it.
+    /// The maximum ciphertext to receive now. Only streams with bulk data use memory for it: to allocate
+    /// and clear a whole chunk for the first key after a pause takes longer than to send the key.
     private var room: Int {
         switch state {
-        case .awaitingTicket, .judging, .parting, .closed: Self.greetingRoom
-        case .open: memory == nil ? streamLoop.chunk : streamLoop.sharedChunk
+        case .awaitingTicket, .judging, .parting, .closed: return Self.greetingRoom
+        case .open:
+            let chunk = memory == nil ? streamLoop.chunk : streamLoop.sharedChunk
+            return hasFilledRoom ? chunk : min(Self.firstRoom, chunk)
         }
     }
 
@@ -249,7 +257,9 @@ final class StreamConnection {
         }
         switch outcome {
         case .success(0): isSocketOver = true
-        case .success: return true
+        case .success(let count):
+            if count >= Self.firstRoom { hasFilledRoom = true }
+            return true
         case .failure(.wouldBlock): break
         case .failure(let error):
             isSocketOver = true
