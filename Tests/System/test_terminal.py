@@ -2,10 +2,15 @@
 
 import os
 import signal
+import sys
 import termios
 
-from harness import BIN, expect, main, run, test
+from browsers import until
+from harness import BIN, ROOT, expect, main, run, test
 from terminal import Terminal
+
+sys.path.append(os.path.join(ROOT, "Integrations", "python"))
+import handoff  # noqa: E402
 
 # The start of an account file that is protected by a passphrase. The daemon receives no request
 # before the passphrase was typed.
@@ -117,6 +122,13 @@ def pick(stage):
     left.type("3")
     left.sees("title +First")
     comes_back(left, before, 0)
+    app = handoff.App("com.example.Editor", path=origin.socket)
+    app.publish("com.example.editing", title="Fourth", exclusive=True).become_current()
+    until("the exclusive offer", lambda: any(each["exclusive"] for each in taker.ctl("list").lines))
+    left = Terminal(taker, "continue", "--print")
+    left.sees(r"(?s)> 1 +Fourth.*from origin \(\w+\), in use there; ")
+    left.type("\x03")
+    comes_back(left, before, 130)
 
 
 @test("text is highlighted in colours on a terminal, and nowhere else")
