@@ -60,7 +60,8 @@ final class KeepingService {
 
     init(
         loop: EventLoop, log: Logger, key: SigningKey, accountStore: AccountStore, peers: Peers, apps: AppService,
-        switches: SwitchController, offers: KeptOffers, receipts: KeptReceipts, wallClock: any WallClock, core: DaemonCore
+        switches: SwitchController, offers: KeptOffers, receipts: KeptReceipts, wallClock: any WallClock,
+        core: DaemonCore
     ) {
         self.loop = loop
         self.log = log
@@ -355,7 +356,9 @@ final class KeepingService {
     /// Returns the payload of the copy of an activity, or the sealed parts if it is sent to one device;
     /// nil if it cannot be sealed.
     private func payloads(of activity: LocalActivity, _ offer: ActivityID) -> [[UInt8]]? {
-        guard let recipient = activity.recipient else { return [JSON.object(activity.content.encodedPayload(origin: activity.origin)).encoded()] }
+        guard let recipient = activity.recipient else {
+            return [JSON.object(activity.content.encodedPayload(origin: activity.origin)).encoded()]
+        }
         var content = activity.content
         if let kept = activity.keptContent {
             guard kept.isComplete else { return nil }
@@ -363,9 +366,11 @@ final class KeepingService {
             content.supportsStreams = false
         }
         let item = KeptItemContent.encode(
-            payload: JSON.object(content.encodedPayload(origin: activity.origin)).encoded(), content: activity.keptContent?.bytes ?? [])
+            payload: JSON.object(content.encodedPayload(origin: activity.origin)).encoded(),
+            content: activity.keptContent?.bytes ?? [])
         guard let item else { return nil }
-        return try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(item, offer, for: recipient)
+        return try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(
+            item, offer, for: recipient)
     }
 
     /// Returns the reason why a file of this size cannot be kept with the other items that were sent; nil

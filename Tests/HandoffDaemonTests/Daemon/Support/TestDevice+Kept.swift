@@ -43,7 +43,8 @@ extension TestDevice {
 
     /// The newest list of this device.
     private var list: KeptList? {
-        daemon?.assumeIsolated { daemon in daemon.core.flatMap { $0.peers.kept.store.list(of: $0.snapshot.own) } } ?? nil
+        daemon?.assumeIsolated { daemon in daemon.core.flatMap { $0.peers.kept.store.list(of: $0.snapshot.own) } }
+            ?? nil
     }
 
     /// Increases by one with each list and each copy while the clock is stopped, since no two have the
