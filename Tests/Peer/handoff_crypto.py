@@ -275,6 +275,7 @@ class PairKeys:
         self.secret = HKDF(hashes.SHA256(), 32, account_id, info).derive(agree(signing_key, raw_other))
         self.gate = HKDFExpand(hashes.SHA256(), 32, b"gate").derive(self.secret)
         self.ack = HKDFExpand(hashes.SHA256(), 32, b"ack").derive(self.secret)
+        self.kept = HKDFExpand(hashes.SHA256(), 32, b"kept").derive(self.secret)
 
     def acknowledgement_code(self, content, salt):
         """Returns the code of an acknowledgement with this content, of the advert's datagram that had this salt."""
@@ -454,6 +455,22 @@ def kept_copy(signing_key, boot, seq, activity, time, end, payload):
     that was sent, byte by byte."""
     head = device_id(raw_public(signing_key)) + struct.pack(">QI16sQQ", boot, seq, activity, time, end)
     return head + signing_key.sign(b"handoff/1 kept\0" + head + payload) + payload
+
+
+def kept_part(pair, sender, recipient, item, version, number, count, content, salt=None):
+    """Returns a part of an item that was sent to one device: the payload of a copy."""
+    head = b"\0" + recipient + item + version + bytes([number, count])
+    return head + seal(pair.kept, b"handoff/1 kept seal", content, sender + head, salt)
+
+
+def open_kept_part(pair, sender, payload):
+    """Returns number, count and content of a part."""
+    return payload[65], payload[66], unseal(pair.kept, b"handoff/1 kept seal", payload[67:], sender + payload[:67])
+
+
+def kept_part_activity(item, number):
+    """Returns the activity of the copy that contains a part."""
+    return sha256(b"handoff/1 kept part\0" + item + bytes([number]))[:16] if number else item
 
 
 def kept_list(signing_key, boot, seq, first_boot, time, end, activities):

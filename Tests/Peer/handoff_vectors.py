@@ -181,6 +181,11 @@ def kept():
     activities = [activity, b"\x01" * 16]
     listed = c.kept_list(a, 1_800_000_000, 5, 1_799_999_990, 1_800_000_061, 1_800_086_461, activities)
     receipt = c.kept_receipt(b, c.device_id(c.raw_public(a)), activity, 1_800_003_600)
+    account = span(0x10, 16)
+    pair = c.PairKeys(a, c.raw_public(b), account)
+    content = struct.pack(">I", len(payload)) + payload + b"the file"
+    part = c.kept_part(pair, c.device_id(c.raw_public(a)), c.device_id(c.raw_public(b)), activity, span(0x70, 16), 0, 1,
+                       content, span(0x80, 16))
     return {
         "seed": b"\xa1" * 32,
         "seedB": b"\xb2" * 32,
@@ -190,6 +195,9 @@ def kept():
         "receipt": receipt,
         "copyName": c.kept_name(copy),
         "digest": c.kept_digest([copy, listed, receipt]),
+        "sealAccount": account,
+        "part": part,
+        "secondPart": c.kept_part_activity(activity, 1),
     }
 
 
@@ -278,6 +286,10 @@ def unreadable(values):
              marked("address6", 0, [given["echoed"]]), marked("address4", 0, [given["echoed"]])]
     if found != [True, False, False, True, False]:
         wrong.append("marks")
+    kept = values["kept"]
+    pair = c.PairKeys(seeded(0xB2), c.raw_public(seeded(0xA1)), kept["sealAccount"])
+    if not c.open_kept_part(pair, c.device_id(c.raw_public(seeded(0xA1))), kept["part"])[2].endswith(b"the file"):
+        wrong.append("part")
     seed = struct.pack(">I", 100) * 8
     content = seed + r.encode_list([r.Statement(values["roster"]["found"])])
     file, sealed = r.account_file(content), r.account_file(content, passphrase_bytes(), span(0, 16))

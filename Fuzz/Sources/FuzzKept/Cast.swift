@@ -15,6 +15,12 @@ enum Cast {
     // libFuzzer has one thread.
     nonisolated(unsafe) private static var made: [UInt32: KeptRecord] = [:]
 
+    /// The seal of items from the first member to the second.
+    static let seal = try? KeptSeal(
+        PairwiseKeys(
+            device: keys[1], device: keys[0].publicKey, accountID: AccountID(checked: [UInt8](repeating: 1, count: 16))),
+        sender: ids[0])
+
     static func context(_ seconds: UInt64) -> KeptStore.Context {
         KeptStore.Context(
             now: MonotonicInstant(nanoseconds: (seconds + 1) * 1_000_000_000), unixSeconds: start + seconds,

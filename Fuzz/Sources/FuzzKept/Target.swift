@@ -7,14 +7,14 @@ import HandoffPeers
 import HandoffProtocol
 
 /// The records of kept activities that a member sends: the bytes of one, the elements of a message, and genuine records in any
-/// order in a store.
+/// order in a store, and a part of an item.
 ///
 /// The first byte selects one of these. Invariants: decoded bytes encode to the same, the store respects its limits and finds
 /// each record by its name, and the records of a removed device are gone.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     var input = Input(pointer, count)
-    switch input.byte() % 5 {
+    switch input.byte() % 6 {
     case 0:
         guard let copy = try? KeptCopy(decoding: input.rest) else { return 0 }
         require(copy.encoded == input.rest, "a copy reads differently")
@@ -27,9 +27,20 @@ public func fuzz(_ pointer: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
         guard let receipt = try? KeptReceipt(decoding: input.rest) else { return 0 }
         require(receipt.encoded == input.rest, "a receipt reads differently")
     case 3: readMessage(input.rest)
+    case 5: readPart(input.rest)
     default: fillStore(input.pieces(of: 4).prefix(24))
     }
     return 0
+}
+
+private func readPart(_ bytes: [UInt8]) {
+    _ = KeptItemContent(first: bytes)
+    guard let part = KeptPart(bytes) else { return }
+    require(KeptPart.isPart(bytes), "a part has another form")
+    require((0..<part.count).contains(part.number) && part.count <= KeptLimits.maxCopies, "a part has another number")
+    require(part.belongs(with: part), "a part does not belong to its item")
+    // No member has sealed it.
+    require(Cast.seal?.open(bytes) == nil, "a forged part opens")
 }
 
 private func readMessage(_ bytes: [UInt8]) {

@@ -17,7 +17,7 @@ package struct SendCommand: Command {
             OptionSpecification(
                 "--files0-from", .value(.fileOrStream), "also send the files in this list of NUL-terminated paths"),
             OptionSpecification(
-                "--keep", .flag, "let other devices deliver small items while this one is asleep or off"),
+                "--keep", .flag, "let other devices deliver items of up to 2 MiB while this one is asleep or off"),
             OptionSpecification("--wait", .flag, "store the items for delivery in the background, and exit"),
         ],
         details: """
@@ -44,17 +44,18 @@ package struct SendCommand: Command {
             deleted, or its device is removed from the account, the item stays in the list with the reason until it is
             withdrawn.
 
-            With --keep, the other devices keep text, pages and files of up to 256 KiB for DEVICE, for 24 hours, and
-            deliver them while this device is asleep or off. The items are sealed: only DEVICE can read them. Larger
-            items wait until both devices are awake.
+            With --keep, the other devices keep text, pages and files for DEVICE, for 24 hours, and deliver them while
+            this device is asleep or off. The items are sealed: only DEVICE can read them. Up to 2 MiB can be kept at a
+            time, less in accounts with more than three devices. An item that does not fit is reported with the present
+            limit, and waits until both devices are awake. Folders and standard input are not kept.
 
             The beginning of a text is used as its title. 'Copy' in the notification copies the text and shows it in a
             window. A text of more than 16 KiB is sent as the file Text.txt. Other users of this machine can read
             command-line arguments. To send a secret, use '-' to read it from standard input. It has no visible title.
 
             With --json: the events of handoffctl publish. There is one published event for each activity, in the order
-            of the items, first for DEVICE and then for each --to. With --wait: waiting (title, device, deviceName) for
-            each item.
+            of the items, first for DEVICE and then for each --to. notKept (message) precedes the wait of an item that
+            --keep cannot keep. With --wait: waiting (title, device, deviceName) for each item.
             """,
         example: "handoffctl send laptop ./report.pdf")
 

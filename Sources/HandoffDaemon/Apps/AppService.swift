@@ -358,7 +358,8 @@ final class AppService {
             throw CallError.limit("kept", reason)
         }
         let isComplete = try store.keepContent(
-            id, session: session.id, name: request.name, size: request.size, offset: request.offset, request.bytes ?? [])
+            id, session: session.id, name: request.name, size: request.size, offset: request.offset, request.bytes ?? []
+        )
         guard let isComplete else { throw VarlinkError.invalidParameter("offset") }
         call.reply([:])
         if isComplete, activity.offer != nil { core.keeping.keepNow([store.activity(id)].compactMap(\.self)) }

@@ -92,7 +92,7 @@ package struct KeepingMachine: Sendable {
 
         /// Greatest first.
         var precedence: (Int, UInt64) {
-            // The user was told of an item that does not fit, and not of one that is displaced later.
+            // An item that does not fit is reported to its user, but not one that is displaced later.
             candidate.isSent ? (2, .max - firstOrder) : (isOffered ? 1 : 0, order)
         }
     }

@@ -408,7 +408,9 @@ final class KeepingService {
     /// Returns the payload of the copy of an activity, or the sealed parts if it is sent to one device;
     /// nil if it cannot be sealed.
     private func payloads(of activity: LocalActivity, _ offer: ActivityID) -> [[UInt8]]? {
-        guard let recipient = activity.recipient else { return [JSON.object(activity.content.encodedPayload(origin: activity.origin)).encoded()] }
+        guard let recipient = activity.recipient else {
+            return [JSON.object(activity.content.encodedPayload(origin: activity.origin)).encoded()]
+        }
         var content = activity.content
         if let kept = activity.keptContent {
             guard kept.isComplete else { return nil }
@@ -416,9 +418,11 @@ final class KeepingService {
             content.supportsStreams = false
         }
         let item = KeptItemContent.encode(
-            payload: JSON.object(content.encodedPayload(origin: activity.origin)).encoded(), content: activity.keptContent?.bytes ?? [])
+            payload: JSON.object(content.encodedPayload(origin: activity.origin)).encoded(),
+            content: activity.keptContent?.bytes ?? [])
         guard let item else { return nil }
-        return try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(item, offer, for: recipient)
+        return try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(
+            item, offer, for: recipient)
     }
 
     /// Returns the reason why a file of this size cannot be kept with the other items that were sent; nil

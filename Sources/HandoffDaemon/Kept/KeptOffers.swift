@@ -95,20 +95,14 @@ final class KeptOffers {
         let activity: ActivityID
     }
 
-    /// Returns the activity of which this copy is the first part; nil if it is for another device, a part
-    /// is missing or invalid, or it was accepted here.
+    /// Returns the activity of which this copy is the first part, and all parts; nil if it is for another
+    /// device, a part is missing or invalid, or it was accepted here.
     private func item(in kept: KeptStore.Kept, _ part: KeptPart) -> (Item, parts: [KeptStore.Kept])? {
         guard part.recipient == own, part.number == 0 else { return nil }
         let id = part.item
-        guard !receipts.hasContinued(id, of: kept.origin) else { return nil }
-        let parts = (0..<part.count).compactMap { number -> KeptStore.Kept? in
-            let activity = KeptPart.activity(of: id, number: number)
-            guard let found = peers.kept.store.activity(activity, of: kept.origin),
-                found.part?.belongs(with: part) == true
-            else { return nil }
-            return found
-        }
-        guard parts.count == part.count else { return nil }
+        guard !receipts.hasContinued(id, of: kept.origin),
+            let parts = peers.kept.store.parts(of: part, from: kept.origin)
+        else { return nil }
         let key = ItemID(origin: kept.origin, activity: id)
         let stamps = parts.map(\.stamp)
         if let known = items[key], known.stamps == stamps { return known.item.map { ($0, parts) } }
@@ -147,7 +141,8 @@ final class KeptOffers {
     /// Lets the file of an item that was continued be read, for a while.
     func began(_ id: ContinuationID, _ kept: KeptOffer) {
         guard let parts = kept.parts, let size = kept.state.size else { return }
-        let timer = loop.timer(after: Self.readingTimeout, accuracy: .seconds(1)) { [unowned self] in reading[id] = nil }
+        let timer = loop.timer(after: Self.readingTimeout, accuracy: .seconds(1)) { [unowned self] in reading[id] = nil
+        }
         reading[id] = Reading(parts: parts, size: size, timer: timer)
     }
 
@@ -158,12 +153,14 @@ final class KeptOffers {
         guard let file = reading[id] else { throw CallError.noSuchContinuation(id.hex) }
         var start = 0
         for (number, part) in file.parts.enumerated() {
-            guard let opened = open(part), let content = number == 0 ? KeptItemContent(first: opened)?.content : opened[...]
+            guard let opened = open(part),
+                let content = number == 0 ? KeptItemContent(first: opened)?.content : opened[...]
             else { break }
             let end = start + content.count
             if (start..<end).contains(offset) || offset == end && end == file.size {
                 if end == file.size { reading[id] = nil }
-                return call.reply(ReadContentReply(data: Array(content.dropFirst(offset - start)), size: file.size).json)
+                return call.reply(
+                    ReadContentReply(data: Array(content.dropFirst(offset - start)), size: file.size).json)
             }
             start = end
         }

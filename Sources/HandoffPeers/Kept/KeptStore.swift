@@ -269,6 +269,19 @@ package struct KeptStore: Sendable {
         origins[origin]?.copies[id].map(Kept.init)
     }
 
+    /// Returns all parts of the item to which a part belongs, in order; nil unless all of them are kept, in
+    /// the same version.
+    package func parts(of part: KeptPart, from origin: DeviceID) -> [Kept]? {
+        var parts: [Kept] = []
+        for number in 0..<part.count {
+            guard let found = activity(KeptPart.activity(of: part.item, number: number), of: origin),
+                found.part?.belongs(with: part) == true
+            else { return nil }
+            parts.append(found)
+        }
+        return parts
+    }
+
     /// Returns the newest list of an origin.
     package func list(of origin: DeviceID) -> KeptList? {
         origins[origin]?.lists.max { $0.key < $1.key }?.value.list
@@ -359,7 +372,9 @@ package struct KeptStore: Sendable {
         guard let summary = Self.summary(of: copy, part, age: age) else { return .invalid }
         let share = KeptLimits.payloadShare(members: context.members)
         let order = Order(stamp: copy.stamp, name: name)
-        guard (origins[copy.origin] ?? Origin()).fits(copy.activity, order, KeptLimits.size(copy.payload.count), in: share)
+        guard
+            (origins[copy.origin] ?? Origin()).fits(
+                copy.activity, order, KeptLimits.size(copy.payload.count), in: share)
         else { return .full }
         guard let payload = LockedBytes(copy.payload) else { return .noLockedMemory }
         let entry = CopyEntry(

@@ -85,7 +85,9 @@ import Testing
         #expect(machine.review([], limit: limit, now: now) == true)
         #expect(machine.activities == [id(2)] && machine.hasClosed)
         #expect(machine.review([], limit: limit, now: now) == false)
-        #expect(machine.review([try candidate(2, staysAfterEnd: true)], limit: limit, now: now) == true, "it is on offer again")
+        #expect(
+            machine.review([try candidate(2, staysAfterEnd: true)], limit: limit, now: now) == true,
+            "it is on offer again")
         #expect(machine.review([], limit: limit, now: now, mayStay: { _ in false }) == true)
         #expect(machine.activities.isEmpty)
     }

@@ -37,6 +37,32 @@ struct KeptSigner {
         return .copy(copy)
     }
 
+    /// A copy with a payload of any form.
+    func copy(_ number: UInt8, at time: UInt64, bytes payload: [UInt8]) throws -> KeptRecord {
+        try record(Self.activity(number), at: time, payload)
+    }
+
+    /// The copies with the parts of an item for another device, saved from this second on.
+    func parts(_ number: UInt8, for recipient: KeptSigner, _ bytes: Int, at time: UInt64) throws -> [KeptRecord] {
+        let account = AccountID(checked: [UInt8](repeating: 1, count: AccountID.byteCount))
+        let keys = try PairwiseKeys(device: key, device: recipient.key.publicKey, accountID: account)
+        let parts = try KeptSeal(keys, sender: id)
+            .seal([UInt8](repeating: 0, count: bytes), Self.activity(number), for: recipient.id)
+        return try (parts ?? []).enumerated().map { index, payload in
+            let activity = KeptPart.activity(of: Self.activity(number), number: index)
+            return try record(activity, at: time + UInt64(index), payload)
+        }
+    }
+
+    private func record(_ activity: ActivityID, at time: UInt64, _ payload: [UInt8]) throws -> KeptRecord {
+        let stamp = KeptStamp(position: Position(generation: 1, seq: 0), time: Self.start + time)
+        let copy = try KeptCopy(
+            origin: id, stamp: stamp, activity: activity, end: stamp.time + KeptLimits.lifetime, payload: payload,
+            key: key)
+        guard let copy else { preconditionFailure("an invalid copy") }
+        return .copy(copy)
+    }
+
     /// A list, signed at this second.
     func list(
         _ numbers: [UInt8], at time: UInt64, generation: UInt64 = 1, first: UInt64 = 1,

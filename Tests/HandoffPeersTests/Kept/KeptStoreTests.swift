@@ -57,6 +57,43 @@ import Testing
         #expect(store.isEmpty && store.byteCount == 0)
     }
 
+    @Test mutating func `an item is complete only with all parts of one version, in any order`() throws {
+        let bytes = 2 * KeptPart.maxContent + 50
+        let old = try desk.parts(1, for: couch, bytes, at: 10)
+        let new = try desk.parts(1, for: couch, bytes, at: 20)
+        func item(_ store: KeptStore) -> [Int]? {
+            store.activity(KeptSigner.activity(1), of: desk.id)?.part
+                .flatMap { store.parts(of: $0, from: desk.id) }?.compactMap(\.part?.number)
+        }
+        #expect(merge(old[2]) == .stored && merge(old[0]) == .stored)
+        #expect(merge(old[0]) == .known && item(store) == nil, "one is missing")
+        #expect(merge(old[1]) == .stored)
+        #expect(item(store) == [0, 1, 2])
+        // Parts of two versions are not joined.
+        #expect(merge(new[1]) == .stored && item(store) == nil)
+        #expect(merge(old[1]) == .outdated && merge(new[0]) == .stored && item(store) == nil)
+        #expect(merge(new[2]) == .stored)
+        #expect(item(store) == [0, 1, 2])
+        // A part of another member that copies the header.
+        guard case .copy(let first) = new[0] else { return }
+        #expect(try merge(hall.copy(1, at: 30, bytes: first.payload)) == .stored)
+        #expect(item(store) == [0, 1, 2])
+        store.retain([couch.id, hall.id])
+        #expect(item(store) == nil && store.activities.allSatisfy { $0.origin == hall.id })
+    }
+
+    @Test mutating func `a part in a copy of another activity is refused, and so are other numbers`() throws {
+        guard case .copy(let copy) = try desk.parts(1, for: couch, 50, at: 1)[0] else { return }
+        #expect(try merge(desk.copy(2, at: 2, bytes: copy.payload)) == .refused(.invalid))
+        for (index, value) in [(65, 1), (66, 0), (66, 9), (65, 255)] as [(Int, UInt8)] {
+            var payload = copy.payload
+            payload[index] = value
+            #expect(try merge(desk.copy(1, at: 2, bytes: payload)) == .refused(.invalid))
+        }
+        #expect(try merge(desk.copy(1, at: 2, bytes: Array(copy.payload.prefix(99)))) == .refused(.invalid))
+        #expect(store.isEmpty)
+    }
+
     @Test mutating func `a list withdraws the copies that it does not contain, in any order`() throws {
         #expect(try merge(desk.copy(1, at: 1)) == .stored && merge(desk.copy(2, at: 2)) == .stored)
         #expect(try merge(desk.list([2], at: 3)) == .stored)
