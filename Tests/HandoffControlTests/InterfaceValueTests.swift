@@ -58,6 +58,7 @@ struct InterfaceValueTests {
         ("Attach(", AttachRequest.self),
         ("Declare(", DeclareRequest.self), ("TypeVersions", TypeVersions.self), ("PassFile(", PassFileRequest.self),
         ("ReportReceived(", ReportReceivedRequest.self), ("PassFile)", PassFileReply.self),
+        ("KeepContent(", KeepContentRequest.self),
         ("ReportProgress(", ReportProgressRequest.self), ("ReportProgress)", ReportProgressReply.self),
         ("ShareMemory(", ShareMemoryRequest.self), ("ShareMemory)", ShareMemoryReply.self),
         ("AwaitStream)", AwaitStreamReply.self), ("StreamEnded", StreamEndedError.self),

@@ -39,7 +39,7 @@ package struct ListCommand: Command {
             webpageURL, sent (only to this device), opens (kind, which is app, web or nothing, name, reason, and
             choices: the apps that continue it if there are several), missing (what this device lacks: kind, which is
             app, name, and appStream: the app's id in the software catalogs, or null), kept (null, or for a copy: state,
-            which is asleep, offline or ended, since, asOf), age;
+            which is asleep, offline or ended, since, asOf, size), age;
             with --mine at least id, type, title, app, offered, reason, age.
             """,
         example: "handoffctl list --here")

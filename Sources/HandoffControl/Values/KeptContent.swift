@@ -32,7 +32,7 @@ package struct KeepContentRequest: ControlRequest {
         guard (1...Limits.title).contains(name.utf8.count) else { throw .invalidParameter("name") }
         guard size >= 0 else { throw .invalidParameter("size") }
         guard (0...size).contains(offset) else { throw .invalidParameter("offset") }
-        guard let bytes, bytes.count <= min(size - offset, Self.maxData) else { throw .invalidParameter("data") }
+        guard let bytes, bytes.count <= Self.maxData else { throw .invalidParameter("data") }
     }
 
     /// The decoded bytes; nil if they are invalid.
