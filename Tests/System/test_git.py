@@ -567,6 +567,16 @@ def of_bare(stage):
     expect(report["path"].startswith(place.place + "-main") and place.read("c") == b"of this device\n", f"{report}")
 
 
+@test("descriptions of an offered checkout leave no open folders")
+def described(stage):
+    source, _ = pair(stage)
+    with environment(source.environment):
+        publication = program.Publication(program.Repository(source.place), Transfer(program, source, None).options, None)
+        count = len(os.listdir("/proc/self/fd"))
+        expect("problem" not in publication.fields()["userInfo"], "not described")
+        expect(len(os.listdir("/proc/self/fd")) == count, "a description leaves an open folder")
+
+
 @test("new folders of objects have the mode of a repository that several users share")
 def shared_repository(stage):
     source, target = pair(stage)
