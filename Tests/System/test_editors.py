@@ -258,10 +258,12 @@ editor = module.Editor.__new__(module.Editor)
 editor.path, editor.front, editor._bytes, editor._text, editor._streams = "/a", None, b"", None, Streams()
 editor._serve(None, {})
 editor._serve(None, {})
+editor.name, editor.path, editor.state = "vim", sys.argv[1], {}
+print(editor._save()["userInfo"]["unsaved"], file=sys.stderr, flush=True)
 """
 
 
-@test("the late reply of an editor is not taken for that to a later request")
+@test("the late reply of an editor is not taken for that to a later request, and its text counts as unsaved")
 def late(stage):
     process = subprocess.Popen([sys.executable, "-c", LATE, PROGRAM], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE)
@@ -274,6 +276,8 @@ def late(stage):
     process.stdin.flush()
     reply = process.stderr.readline()
     expect(b"the text" in reply and not os.path.exists(path), f"{reply}")
+    # Otherwise the other device would open the file without its unsaved text, and without a note.
+    expect(process.stderr.readline() == b"True\n", "the text of a busy editor counts as saved")
 
 
 class Stub:

@@ -302,6 +302,18 @@ def branches(stage):
     source.write("a", b"work\n")
     carried(source, target)
     expect(target.branch == "" and target.branches()["refs/heads/main"] != source.head, "not detached")
+    # No branch contains the commits of a detached head at the target.
+    source, target = pair(stage)
+    target.git("checkout", "-q", "--detach")
+    target.write("c", b"only here\n")
+    target.commit()
+    alone = target.head
+    source.write("a", b"work\n")
+    report, _ = carried(source, target)
+    expect(report["before"] and alone in target.git("rev-list", report["before"]).decode().split(), f"commits were lost: {report}")
+    target.git("checkout", "-q", "--force", "--detach", "other")
+    report, _ = carried(source, target)
+    expect(not report["before"], f"kept although a branch contains it: {report}")
     # A branch of that name is checked out in another working tree, or is the folder of others.
     source, target = pair(stage)
     target.git("checkout", "-q", "other")
@@ -553,6 +565,16 @@ def of_bare(stage):
     source.write("b.txt", b"more\n")
     report, _ = carried(source, place, kind="worktree")
     expect(report["path"].startswith(place.place + "-main") and place.read("c") == b"of this device\n", f"{report}")
+
+
+@test("descriptions of an offered checkout leave no open folders")
+def described(stage):
+    source, _ = pair(stage)
+    with environment(source.environment):
+        publication = program.Publication(program.Repository(source.place), Transfer(program, source, None).options, None)
+        count = len(os.listdir("/proc/self/fd"))
+        expect("problem" not in publication.fields()["userInfo"], "not described")
+        expect(len(os.listdir("/proc/self/fd")) == count, "a description leaves an open folder")
 
 
 @test("new folders of objects have the mode of a repository that several users share")

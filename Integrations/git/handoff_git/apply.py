@@ -312,9 +312,9 @@ class Application:
             repository.git("symbolic-ref", *words, "HEAD", name)
 
     def _forget_clean(self):
-        """Deletes the reference to the replaced state if that had no uncommitted work. Returns it otherwise."""
+        """Deletes the reference to the replaced state if all of its work is in branches. Returns it otherwise."""
         # Untracked files can be replaced in a clean checkout, too.
-        is_clean = self.mark["isClean"] and not self.mark["hasHidden"] and not self.old.notes.get("files")
+        is_clean = self.mark["isClean"] and not self.mark["hasHidden"] and not self.old.notes.get("files") and self._has_branch()
         # The keys are only a claim of the other device. Nothing is lost if its trees have all of the replaced work.
         is_contained = (self.old.head, self.old.index, self.old.notes["added"]) == (
             self.new.head, self.new.index, self.new.notes["added"]) and not any(row[0][0] for row in self._plan.values())
@@ -322,6 +322,11 @@ class Application:
             self.repository.git("update-ref", "-d", self.mark["reference"])
             return None
         return self.mark["reference"]
+
+    def _has_branch(self):
+        """Returns whether a reference contains the replaced head. The commits of a detached head are otherwise in no branch."""
+        limits = ["--not", "--exclude=refs/handoff/*", "--all"]
+        return not self.old.head or not self.repository.git("rev-list", "--max-count=1", self.old.head, *limits)
 
     def _different(self):
         """Returns the paths that differ from the state, because another program may have changed them, and the keys of the

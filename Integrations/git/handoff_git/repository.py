@@ -154,7 +154,11 @@ class Files:
     """The files of a folder, by paths in bytes. Does not follow links in any component of a path."""
 
     def __init__(self, top):
-        self._open = [(b"", os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC))]
+        self._open = []
+        self._open.append((b"", os.open(top, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)))
+
+    def __del__(self):
+        self.forget(0)
 
     def parent(self, path, create=False):
         """Returns the descriptor of the folder of a path, and the name in it."""
