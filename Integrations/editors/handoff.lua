@@ -79,6 +79,11 @@ local function open(message)
       message.file = vim.NIL
     elseif swap then
       table.insert(notes, 1, 'another Vim has the file open, or has crashed: it is opened read-only')
+    elseif not vim.bo.modified then
+      -- Another program, such as git, may have changed the file after it was read.
+      vim.bo.autoread = true
+      pcall(vim.cmd, 'silent checktime ' .. buffer)
+      vim.cmd('setlocal autoread<')
     end
   end
   api.nvim_del_augroup_by_id(group)
