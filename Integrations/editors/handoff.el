@@ -69,6 +69,9 @@
       ;; Do not pass names with a colon or ~ to a handler of remote files.
       (let ((buffer (let ((file-name-handler-alist nil)) (find-file-noselect file t))))
         (pop-to-buffer-same-window buffer)
+        ;; Another program, such as git, may have changed the file after it was read.
+        (unless (or (buffer-modified-p) (verify-visited-file-modtime))
+          (ignore-errors (revert-buffer t t t)))
         (widen)
         (setq lock (file-locked-p file))
         (when (stringp lock) (push (format "%s has the file open in another Emacs: it is opened read-only" lock) notes)

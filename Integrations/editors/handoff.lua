@@ -21,7 +21,7 @@ local function state()
   if window ~= -1 then
     local cursor = api.nvim_win_get_cursor(window)
     line = cursor[1]
-    local text = api.nvim_buf_get_lines(front, line - 1, line, false)[1] or ''
+    local text = fn.getbufline(front, line)[1] or ''
     column = fn.strchars(text:sub(1, cursor[2])) + 1
   end
   return { file = api.nvim_buf_get_name(front), line = line, column = column, unsaved = vim.bo[front].modified }
@@ -60,7 +60,7 @@ local function open(message)
   end })
   local lines
   if message.text ~= vim.NIL then
-    lines = fn.readfile(message.text, 'b')
+    lines = vim.tbl_map(function(line) return (line:gsub('\n', '\0')) end, fn.readfile(message.text, 'b'))
     os.remove(message.text)
   end
   if fn.getcmdwintype() ~= '' then vim.cmd('quit') end
@@ -79,6 +79,11 @@ local function open(message)
       message.file = vim.NIL
     elseif swap then
       table.insert(notes, 1, 'another Vim has the file open, or has crashed: it is opened read-only')
+    elseif not vim.bo.modified then
+      -- Another program, such as git, may have changed the file after it was read.
+      vim.bo.autoread = true
+      pcall(vim.cmd, 'silent checktime ' .. buffer)
+      vim.cmd('setlocal autoread<')
     end
   end
   api.nvim_del_augroup_by_id(group)
@@ -102,7 +107,7 @@ local function open(message)
   end
   if message.file ~= vim.NIL or lines then
     local line = math.min(message.line, api.nvim_buf_line_count(0))
-    local text = api.nvim_buf_get_lines(0, line - 1, line, false)[1]
+    local text = fn.getline(line)
     local column = fn.byteidx(text, math.min(message.column, fn.strchars(text) + 1) - 1)
     api.nvim_win_set_cursor(0, { line, math.max(0, column) })
     pcall(vim.cmd, 'normal! zvzz')
@@ -117,8 +122,8 @@ local function received(message)
     local current = state()
     -- A request without a reply would prevent all later ones.
     local ok = current.file and pcall(function()
-      local lines = api.nvim_buf_get_lines(front, 0, -1, false)
-      -- The API represents NUL as a newline, like writefile().
+      -- getbufline() represents NUL as a newline, as writefile() and readfile() do. The API represents it as NUL.
+      local lines = fn.getbufline(front, 1, '$')
       if vim.bo[front].endofline then lines[#lines + 1] = '' end
       fn.writefile(lines, message.path, 'b')
     end)

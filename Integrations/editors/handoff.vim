@@ -95,6 +95,11 @@ def Open(message: dict<any>)
       insert(notes, 'the file was not opened')
     elseif swap !=# ''
       insert(notes, 'another Vim has the file open, or has crashed: it is opened read-only')
+    elseif !&modified
+      # Another program, such as git, may have changed the file after it was read.
+      setlocal autoread
+      silent! execute 'checktime' buffer
+      setlocal autoread<
     endif
   endif
   if has_text

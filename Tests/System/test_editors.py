@@ -61,6 +61,26 @@ def between(stage, first, second):
     expect(content(there) == data and content(here) == data, "a file was written")
     expect("not saved yet" in mine.notes(), f"{mine.notes()}")
 
+    # The file has changed on both disks, but not in the buffer of this device. Emacs regards a file with NUL as binary.
+    added = b"four\r\nfi.ve\r\n" if "emacs" in (first, second) else b"four\r\nfi\0ve\r\n"
+    for each in (here, there):
+        with open(each, "ab") as file:
+            file.write(added)
+    left.do("edit!", "(revert-buffer t t)")
+    mine.do("set nomodified", "(set-buffer-modified-p nil)")
+    left.move(5, 4)
+    taken(taker, identifier)
+    mine.wait(there, _1=5, _2=4)
+    left.type(3, "changed: ü\\n\u202e")
+    left.move(5, 4)
+    taken(taker, identifier)
+    state = mine.wait(there, _4=True)
+    expect(state[1:3] == [5, 4] and "changed: ü" in state[3], f"{state} {mine.notes()}")
+    written = f"{mine.folder}/written"
+    mine.do(f"write! {written}", f'(write-region nil nil "{written}" nil 1)')
+    expect(content(written).endswith(b"\n" + added), f"{content(written)}")
+    data = content(there)
+
     # An editor that saves by itself would write the text.
     mine.do("edit! | set autowriteall", "(progn (revert-buffer t t) (setq auto-save-visited-mode t))")
     taken(taker, identifier)

@@ -310,7 +310,7 @@ def branches(stage):
     alone = target.head
     source.write("a", b"work\n")
     report, _ = carried(source, target)
-    expect(report["before"] and alone in target.git("rev-list", report["before"]).decode().split(), f"commits were lost: {report}")
+    expect(report["before"] and alone in target.git("rev-list", report["before"]).decode(), f"commits were lost: {report}")
     target.git("checkout", "-q", "--force", "--detach", "other")
     report, _ = carried(source, target)
     expect(not report["before"], f"kept although a branch contains it: {report}")
