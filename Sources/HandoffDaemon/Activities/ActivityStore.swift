@@ -235,6 +235,7 @@ package struct ActivityStore: Sendable {
         entry.content = content
         entry.lastUpdate = now
         if let keeping { entry.keeping = keeping }
+        if entry.keeping != .afterEnd { entry.keptContent = nil }
         if let needsSave { entry.needsSave = needsSave && entry.answersSaves }
         if answersSave {
             entry.saveRequested = nil
@@ -248,26 +249,26 @@ package struct ActivityStore: Sendable {
         }
     }
 
-    /// Adds to the file in the copies of an activity.
+    /// Adds to the file in the copies of an activity. A complete one does not change any more.
     ///
-    /// - Returns: true if the file is complete.
+    /// - Returns: true if the file is complete; nil if the bytes do not follow the former ones.
     package mutating func keepContent(
         _ id: ActivityID, session: SessionID, name: String, size: Int, offset: Int, _ data: [UInt8]
     ) throws(Refusal) -> Bool? {
-        var entry = try owned(id, by: session)
+        let entry = try owned(id, by: session)
+        guard entry.keptContent?.isComplete != true, !data.isEmpty || offset == 0 else { return nil }
         if offset == 0 {
             let former = entry.keptContent?.size ?? 0
             if size > former { try checkRoom(for: size - former, of: entry.group) }
-            entry.keptContent = KeptContent(name: name, size: size)
+            entries[id]?.keptContent = KeptContent(name: name, size: size)
         }
-        guard var content = entry.keptContent, content.bytes.count == offset, content.size == size,
+        guard entries[id]?.keptContent?.bytes.count == offset, entries[id]?.keptContent?.size == size,
             data.count <= size - offset
         else { return nil }
-        content.bytes += data
-        entry.keptContent = content
-        if content.isComplete { entry.changes += 1 }
-        entries[id] = entry
-        return content.isComplete
+        entries[id]?.keptContent?.bytes += data
+        let isComplete = entries[id]?.keptContent?.isComplete ?? false
+        if isComplete { entries[id]?.changes += 1 }
+        return isComplete
     }
 
     /// Requests the latest state from the owner if it has unsaved changes and no request is

@@ -179,14 +179,17 @@ final class AppService {
         save(id, isForUser: false, completion: completion)
     }
 
-    /// Notifies the owner of an offer that a device continued it.
+    /// Notifies the owner of an activity that a device continued it.
     ///
+    /// - Parameter offer: the offer that was continued. What the app has declared for that case applies
+    ///   only if it is still on offer.
     /// - Parameter time: the time of the continuation in seconds since 1970, if it was earlier; nil
     ///   for now.
-    func wasContinued(_ offer: ActivityID, by origin: Origin, at time: UInt64? = nil) {
-        guard let activity = store.offered(offer) else { return }
+    func wasContinued(
+        _ activity: LocalActivity, as offer: ActivityID, by origin: Origin, at time: UInt64? = nil
+    ) {
         registry.session(activity.session)?.send(.continued(activity.id, by: origin, at: time.map { Double($0) }))
-        end(activity, afterwards: activity.afterwards)
+        if store.offered(offer) != nil { end(activity, afterwards: activity.afterwards) }
     }
 
     /// Ends an activity that was continued, or its offer, as its app has declared.

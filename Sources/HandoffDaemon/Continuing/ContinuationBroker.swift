@@ -320,7 +320,7 @@ final class ContinuationBroker {
     }
 
     private func receive(_ kept: KeptOffers.KeptOffer, for id: ContinuationID, _ request: Request) {
-        received(Payload.decode(kept.payload, from: request.origin.deviceName), for: id, request)
+        received(Payload.decode(keptOffers.payload(of: kept), from: request.origin.deviceName), for: id, request)
     }
 
     /// The versions of the app at the origin from which the recipient continues the activity; nil

@@ -102,7 +102,9 @@ final class HandoverService {
             log.notice("Was continued", ["by": device.short])
             handovers[offer]?.last = (device, wallClock.secondsSince1970)
             note(.continuation, activity(receivedAs: offer, by: device), "continued", device)
-            apps.wasContinued(offer, by: peers.origin(of: device))
+            if let activity = apps.store.offered(offer) {
+                apps.wasContinued(activity, as: offer, by: peers.origin(of: device))
+            }
         case PeerMethod.wasDeclined:
             // Only the recipient of a sent activity has a user who can decline it.
             guard let activity = apps.store.offered(offer), activity.recipient == device else { return }
@@ -126,7 +128,7 @@ final class HandoverService {
         handovers[offer, default: Handover(activity: activity.id)].devices.insert(device)
         handovers[offer]?.last = (device, Double(time))
         note(.continuation, activity, "continued", device)
-        apps.wasContinued(offer, by: peers.origin(of: device), at: time)
+        apps.wasContinued(activity, as: offer, by: peers.origin(of: device), at: time)
     }
 
     /// Records that other devices keep a local activity, and may continue it later.

@@ -172,6 +172,11 @@ package struct KeepingMachine: Sendable {
         }.map(\.key).sorted()
     }
 
+    /// Returns true if the last copy has the present state of an activity.
+    package func isUnchanged(_ offer: ActivityID) -> Bool {
+        entries[offer].map { $0.size != nil && $0.handled == $0.candidate.changes } ?? false
+    }
+
     private static func isOld(_ entry: Entry, _ age: Duration, at now: MonotonicInstant) -> Bool {
         entry.handledAt.map { $0 + age <= now } ?? false
     }

@@ -88,6 +88,7 @@ final class KeepingService {
         guard isOn != self.isOn else { return }
         self.isOn = isOn
         if !isOn {
+            lastPermission = .paused
             // The copies on other devices are void as well.
             withdrawAll { [self] in
                 peers.kept.isOn = self.isOn
@@ -293,8 +294,10 @@ final class KeepingService {
     /// Withdraws the copies of this start and of former ones.
     private func withdrawOwn() {
         timer = nil
+        // The members may have copies that are not stored here, for lack of lockable memory.
+        let hasCopies = !machine.activities.isEmpty
         machine.withdrawAll()
-        guard peers.kept.store.activities.contains(where: { $0.origin == own }) else { return }
+        guard hasCopies || peers.kept.store.activities.contains(where: { $0.origin == own }) else { return }
         push([], firstGeneration: peers.position.generation)
     }
 
@@ -411,6 +414,12 @@ final class KeepingService {
         guard let recipient = activity.recipient else {
             return [JSON.object(activity.content.encodedPayload(origin: activity.origin)).encoded()]
         }
+        // The same version, because a keeper may receive only some of the parts before this device sleeps.
+        if machine.isUnchanged(offer), let first = peers.kept.store.activity(offer, of: own)?.part,
+            let parts = peers.kept.store.parts(of: first, from: own)
+        {
+            return parts.map(\.payload)
+        }
         var content = activity.content
         if let kept = activity.keptContent {
             guard kept.isComplete else { return nil }
@@ -432,15 +441,18 @@ final class KeepingService {
             KeptPart.sizes(KeptItemContent.size(payload: activity.bytes + Self.maxAddition, content: content))
                 .map { KeptLimits.size($0) }
         }
+        guard isOn else { return "this device has no activities kept" }
         guard let activity = apps.store.activity(id) else { return nil }
-        let mine = bytes(activity, size)
+        // First, because a client can state any size.
+        let mine = size <= limit ? bytes(activity, size) : []
         let members = accountStore.snapshot.live.count
-        guard mine.reduce(0, +) <= limit else {
+        guard size <= limit, mine.reduce(0, +) <= limit else {
             return "it has \(ByteText.text(Int64(size))), and the limit in an account of \(members) devices is "
                 + "\(ByteText.text(Int64(KeptPart.maxItem(share: limit))))"
         }
         let others = apps.store.all
-            .filter { $0.id != id && $0.recipient != nil && $0.keeping == .afterEnd && $0.offer != nil }
+            .filter { $0.id != id && $0.recipient != nil && $0.keeping == .afterEnd }
+            .filter { $0.offer != nil || $0.keptContent != nil }
             .flatMap { bytes($0, $0.keptContent?.size ?? 0) }
         guard (mine + others).reduce(0, +) <= limit, mine.count + others.count <= KeptLimits.maxCopies else {
             return "the items that are kept already leave too little of the limit of "

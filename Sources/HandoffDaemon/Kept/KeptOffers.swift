@@ -21,7 +21,7 @@ final class KeptOffers {
     private let receipts: KeptReceipts
     private let accountStore: AccountStore
     private let wallClock: any WallClock
-    /// The opened activities that were sent to this device.
+    /// The descriptions of the items that were sent to this device; nil for one that cannot be opened.
     private var items: [ItemID: (stamps: [KeptStamp], item: Item?)] = [:]
     /// The files of continued items.
     private var reading: [ContinuationID: Reading] = [:]
@@ -45,13 +45,14 @@ final class KeptOffers {
         let offer: Offer
         let kept: KeptStore.Kept
         let state: ControlKept
-        /// The payload that was sealed for this device; nil if the copy is not sealed.
-        var opened: LockedBytes?
         /// The parts of an item; nil if the copy is not sealed.
         var parts: [KeptStore.Kept]?
+    }
 
-        /// The payload, in ordinary memory.
-        var payload: [UInt8] { opened?.bytes ?? kept.payload }
+    /// Returns the payload of a copy, in ordinary memory; empty if it cannot be opened any more.
+    func payload(of offer: KeptOffer) -> [UInt8] {
+        guard let parts = offer.parts else { return offer.kept.payload }
+        return parts.first.flatMap(open).flatMap { KeptItemContent(first: $0) }?.payload ?? []
     }
 
     /// The file of an item that was continued here. Its parts stay in memory although the origin may
@@ -77,15 +78,13 @@ final class KeptOffers {
             var described = state
             described.size = item.summary.type == .content ? item.size : nil
             let offer = Offer(of: kept.origin, keeping: item.summary, saved: kept.saved)
-            return KeptOffer(offer: offer, kept: kept, state: described, opened: item.payload, parts: parts)
+            return KeptOffer(offer: offer, kept: kept, state: described, parts: parts)
         }
     }
 
     /// An activity that was sent to this device, and kept by another one.
     private struct Item {
         let summary: ActivitySummary
-        /// The activity without its file.
-        let payload: LockedBytes
         /// The size of the file in bytes.
         let size: Int
     }
@@ -116,8 +115,7 @@ final class KeptOffers {
     /// contains more than the file.
     private func open(_ parts: [KeptStore.Kept]) -> Item? {
         guard let first = parts.first, let opened = open(first), let head = KeptItemContent(first: opened),
-            case .success(let payload) = Payload.decode(head.payload, from: ""),
-            let bytes = LockedBytes(head.payload)
+            case .success(let payload) = Payload.decode(head.payload, from: "")
         else { return nil }
         var size = head.content.count
         for part in parts.dropFirst() {
@@ -129,7 +127,7 @@ final class KeptOffers {
             id: first.summary.id, type: content.type, title: content.title, team: content.team,
             supportsStreams: content.supportsStreams, hasWebpageURL: content.webpageURL != nil, age: first.summary.age,
             isSent: true)
-        return Item(summary: summary, payload: bytes, size: size)
+        return Item(summary: summary, size: size)
     }
 
     private func open(_ part: KeptStore.Kept) -> [UInt8]? {

@@ -122,7 +122,12 @@ package final class KeptSync {
         if stored.count < new.count {
             log.error("Some copies were not stored", ["number": "\(new.count - stored.count)"])
         }
-        if repeatsMissed, hasMissed { stored = store.records(of: accountStore.deviceID, at: loop.now) }
+        if repeatsMissed, hasMissed {
+            // New copies that are not in the store, for lack of lockable memory, are sent as well.
+            stored =
+                store.records(of: accountStore.deviceID, at: loop.now)
+                + stored.filter { !store.contains(KeptName(of: $0.record.encoded)) }
+        }
         let sent = again.map { SentKeptRecord($0, left: $0.lifetime) } + stored
         storeChanged()
         send(sent, to: keepers, also: [], completion: completion)

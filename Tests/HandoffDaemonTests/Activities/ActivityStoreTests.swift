@@ -1,9 +1,10 @@
-import HandoffDaemon
 import HandoffJSON
 import HandoffModel
 import HandoffProtocol
 import LoopIO
 import Testing
+
+@testable import HandoffDaemon
 
 struct ActivityStoreTests {
     private let start = MonotonicInstant(nanoseconds: 1_000_000_000)
@@ -52,6 +53,25 @@ struct ActivityStoreTests {
         #expect(store.nextDeadline(now: awake, wallClock: 0) == .seconds(600))
         #expect(store.advance(now: awake.advanced(by: .seconds(599)), wallClock: 0) == [])
         #expect(!store.advance(now: awake.advanced(by: .seconds(600)), wallClock: 0).isEmpty)
+    }
+
+    @Test func `the file of an item is received once, in order, and not without bytes`() throws {
+        var store = try store()
+        func keep(_ offset: Int, _ data: [UInt8], size: Int = 3) throws -> Bool? {
+            try store.keepContent(first, session: "a", name: "file", size: size, offset: offset, data)
+        }
+        #expect(try keep(1, [1]) == nil, "the start is missing")
+        #expect(try keep(0, []) == false, "only the size")
+        #expect(try keep(0, [1]) == false)
+        #expect(try keep(1, []) == nil)
+        #expect(try keep(2, [3]) == nil && keep(1, [2, 3, 4]) == nil && keep(1, [2], size: 4) == nil)
+        #expect(try keep(1, [2, 3]) == true)
+        #expect(store.activity(first)?.keptContent?.bytes == [1, 2, 3])
+        // Each complete file is sent to all members.
+        #expect(try keep(3, []) == nil && keep(0, [1]) == nil)
+        _ = try store.update(
+            first, session: "a", content: content(), needsSave: nil, answersSave: false, keeping: .never, now: start)
+        #expect(store.activity(first)?.keptContent == nil)
     }
 
     @Test func `a published activity is not offered before it becomes current`() throws {

@@ -455,6 +455,24 @@ import Testing
         guard case .continued(id, _, _) = try editor.next() else { throw UnexpectedEvent() }
     }
 
+    @Test func `a renewed item keeps its version, so that old and new parts fit together`() throws {
+        var sent = Note.activity("sent")
+        sent.to = "couch"
+        sent.keep = true
+        let published = try desk.publish(sent)
+        try fleet.poll("the item") { couch.keptParts.count == 1 }
+        let first = try #require(couch.keptParts.first)
+        fleet.pass(.seconds(7200))
+        _ = try desk.status()
+        let isDone = desk.keepAll()
+        try fleet.run("sleep") { isDone.withLock { $0 } }
+        let second = try #require(couch.keptParts.first)
+        #expect(second.stamp > first.stamp && second.part == first.part)
+        // A client can state any size.
+        #expect(desk.refusal(ofFile: .max, for: published.activity)?.contains("the limit in an account of 2") == true)
+        #expect(desk.refusal(ofFile: 1 << 20, for: published.activity) == nil)
+    }
+
     @Test func `the times of receipts increase although the clock is set back`() throws {
         var ids: [ActivityID] = []
         for text in ["first", "second"] {

@@ -58,6 +58,19 @@ extension TestDevice {
     /// True if no offers have changed since the newest list.
     var isListCurrent: Bool { list?.stamp.position.seq == changes }
 
+    /// The parts of items in the memory of this device, with the stamps of their copies.
+    var keptParts: [(stamp: KeptStamp, part: KeptPart)] {
+        let found = daemon?.assumeIsolated { daemon in
+            daemon.core?.peers.kept.store.activities.compactMap { kept in kept.part.map { (kept.stamp, $0) } }
+        }
+        return (found ?? nil) ?? []
+    }
+
+    /// Returns why a file of this size would not be kept; nil if it would.
+    func refusal(ofFile size: Int, for id: ActivityID) -> String? {
+        daemon?.assumeIsolated { $0.core?.keeping.refusal(ofFile: size, for: id) } ?? nil
+    }
+
     /// True if an online member has missed a record of this device.
     var hasMissed: Bool {
         (daemon?.assumeIsolated { $0.core?.peers.kept.hasMissed } ?? nil) ?? false
