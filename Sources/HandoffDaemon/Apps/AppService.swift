@@ -357,7 +357,7 @@ final class AppService {
             activity.recipient != nil
         else { throw ActivityStore.Refusal.unknown(id) }
         let request = try KeepContentRequest(json: call.parameters)
-        if request.offset == 0, let reason = core.keeping.refusal(ofFile: request.size, for: id) {
+        if request.offset == 0, let reason = core.activityCopier.refusal(ofFile: request.size, for: id) {
             throw CallError.limit("kept", reason)
         }
         let isComplete = try store.keepContent(

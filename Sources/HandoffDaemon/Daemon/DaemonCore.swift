@@ -166,7 +166,13 @@ final class DaemonCore {
     /// The copies of local activities that other devices keep.
     private(set) lazy var keeping: KeepingService = KeepingService(
         loop: loop, log: log.named("kept"), key: stored.identity, accountStore: accountStore, peers: peers, apps: apps,
-        switches: switches, offers: keptOffers, receipts: keptReceipts, wallClock: wallClock, core: self)
+        switches: switches, offers: keptOffers, receipts: keptReceipts, copier: activityCopier,
+        wallClock: wallClock, core: self)
+
+    /// Makes the copies of local activities.
+    private(set) lazy var activityCopier: ActivityCopier = ActivityCopier(
+        log: log.named("kept"), key: stored.identity, accountStore: accountStore, peers: peers, apps: apps,
+        switches: switches, wallClock: wallClock, core: self)
 
     /// The kept activities that can be continued here.
     private(set) lazy var keptOffers: KeptOffers = KeptOffers(

@@ -8,10 +8,11 @@ import HandoffProtocol
 import HandoffState
 import LoopIO
 
-/// Copies the activities of this device for the members that keep activities
+/// Sends copies of the activities of this device to the members that keep activities
 /// (docs/protocol.md#kept-activities). Lives on the daemon's loop.
 ///
-/// `KeepingMachine` decides what is copied, and `KeptSync` exchanges the copies.
+/// `KeepingMachine` decides what is copied, `ActivityCopier` copies it, and `KeptSync` exchanges the
+/// copies.
 final class KeepingService {
     /// The maximum time for which the sleep of the machine is delayed until its activities are kept.
     static let sleepTimeout = Duration.seconds(2)
@@ -21,8 +22,6 @@ final class KeepingService {
     /// such lists without a delay.
     static let listInterval = Duration.seconds(1)
     static let maxListsAtOnce: UInt64 = 4
-    /// The maximum number of bytes that the name of its file adds to a payload.
-    private static let maxAddition = 2048
 
     private let loop: EventLoop
     private let log: Logger
@@ -35,6 +34,7 @@ final class KeepingService {
     private let wallClock: any WallClock
     private let offers: KeptOffers
     private let receipts: KeptReceipts
+    private let copier: ActivityCopier
     private unowned let core: DaemonCore
     private var machine = KeepingMachine()
     /// Whether the configuration and the policy allow to keep activities. `KeptSync` is switched off
@@ -66,7 +66,8 @@ final class KeepingService {
 
     init(
         loop: EventLoop, log: Logger, key: SigningKey, accountStore: AccountStore, peers: Peers, apps: AppService,
-        switches: SwitchController, offers: KeptOffers, receipts: KeptReceipts, wallClock: any WallClock,
+        switches: SwitchController, offers: KeptOffers, receipts: KeptReceipts, copier: ActivityCopier,
+        wallClock: any WallClock,
         core: DaemonCore
     ) {
         self.loop = loop
@@ -79,6 +80,7 @@ final class KeepingService {
         self.switches = switches
         self.offers = offers
         self.receipts = receipts
+        self.copier = copier
         self.wallClock = wallClock
         self.core = core
     }
@@ -145,7 +147,7 @@ final class KeepingService {
     }
 
     private func reviewCandidates() -> Bool {
-        machine.review(candidates(), limit: limit, now: loop.now) { [self] in mayStay($0) }
+        machine.review(copier.candidates(), limit: copier.limit, now: loop.now) { [self] in copier.mayStay($0) }
     }
 
     /// Copies what is due, if a member is online that may keep it.
@@ -267,7 +269,7 @@ final class KeepingService {
             // An app that does not save must not prevent the copies of the others.
             loop.timer(after: timeout / 2) { send() },
         ]
-        let candidates = mayCopy ? self.candidates() : []
+        let candidates = mayCopy ? copier.candidates() : []
         var waiting = candidates.count + 1
         let saved = {
             waiting -= 1
@@ -328,41 +330,12 @@ final class KeepingService {
         return accountStore.snapshot.isCurrent && switches.allows(.advertise) ? .allowed : .paused
     }
 
-    /// The local activities that may be kept, most recent first.
-    private func candidates() -> [KeepingMachine.Candidate] {
-        apps.offers().compactMap { offer in
-            guard let activity = apps.offered(offer.activity.id),
-                activity.keeping == .afterEnd || activity.keeping == .whileOffered && offer.recipient == nil
-            else { return nil }
-            let candidate = KeepingMachine.Candidate(
-                offer: offer.activity.id, handle: activity.id,
-                app: apps.registry.session(activity.session)?.app ?? "", type: activity.content.type,
-                changes: activity.changes, staysAfterEnd: activity.keeping == .afterEnd && offer.recipient == nil,
-                isSent: offer.recipient != nil)
-            return mayKeep(candidate) ? candidate : nil
-        }
-    }
-
-    /// Returns whether other devices may keep the activities of an app and of a type.
-    private func mayKeep(_ candidate: KeepingMachine.Candidate) -> Bool {
-        candidate.type != .clipboard && switches.policy.forbids(candidate.type) == nil
-            && core.isEnabled(candidate.app) && core.isKept(candidate.app)
-    }
-
-    /// Returns whether other devices may keep an activity that is no longer on offer.
-    private func mayStay(_ candidate: KeepingMachine.Candidate) -> Bool {
-        guard mayKeep(candidate) else { return false }
-        guard let activity = apps.store.activity(candidate.handle) else { return true }
-        return activity.keeping == .afterEnd && activity.content.isEligibleForHandoff
-    }
-
-    /// The maximum size of all copies of this device: a keeper refuses those above it.
-    private var limit: Int { KeptLimits.payloadShare(members: accountStore.snapshot.live.count) }
-
     private func copies(of offers: [ActivityID]) -> [KeptRecord] {
         var made: [(offer: ActivityID, copies: [KeptCopy])] = []
         for offer in offers {
-            let new = apps.offered(offer).flatMap { copies(of: $0, offer) }
+            let new = apps.offered(offer).flatMap { activity in
+                copier.copies(of: activity, offer, isUnchanged: machine.isUnchanged(offer)) { nextStamp() }
+            }
             machine.handled(
                 offer,
                 size: new.map { copies in
@@ -377,88 +350,6 @@ final class KeepingService {
         }
         let listed = Set(machine.activities)
         return made.filter { listed.contains($0.offer) }.flatMap { $0.copies.map { KeptRecord.copy($0) } }
-    }
-
-    /// Returns the copies of an activity, several for an item with a large file; nil if no device could
-    /// continue it now.
-    private func copies(of activity: LocalActivity, _ offer: ActivityID) -> [KeptCopy]? {
-        guard activity.recipient != nil || activity.bytes <= apps.payloadLimit,
-            activity.content.missingRequiredKeys.isEmpty, let payloads = payloads(of: activity, offer)
-        else { return nil }
-        var lifetime = KeptLimits.lifetime
-        if let expiration = activity.content.expiration {
-            let left = expiration - (wallClock.secondsSince1970 - ActivityDescription.epoch)
-            guard left > 0 else { return nil }
-            lifetime = min(lifetime, UInt64(min(left, Double(lifetime))) + 1)
-        }
-        do {
-            var copies: [KeptCopy] = []
-            for (number, payload) in payloads.enumerated() {
-                let stamp = nextStamp()
-                let copy = try KeptCopy(
-                    origin: own, stamp: stamp, activity: KeptPart.activity(of: offer, number: number),
-                    end: stamp.time + lifetime, payload: payload, key: key)
-                guard let copy else { return nil }
-                copies.append(copy)
-            }
-            return copies
-        } catch {
-            log.fault("Cannot sign a copy", ["error": "\(error)"])
-            return nil
-        }
-    }
-
-    /// Returns the payload of the copy of an activity, or the sealed parts if it is sent to one device;
-    /// nil if it cannot be sealed.
-    private func payloads(of activity: LocalActivity, _ offer: ActivityID) -> [[UInt8]]? {
-        guard let recipient = activity.recipient else {
-            return [JSON.object(activity.content.encodedPayload(origin: activity.origin)).encoded()]
-        }
-        // The same version, because a keeper may receive only some of the parts before this device sleeps.
-        if machine.isUnchanged(offer), let first = peers.kept.store.activity(offer, of: own)?.part,
-            let parts = peers.kept.store.parts(of: first, from: own)
-        {
-            return parts.map(\.payload)
-        }
-        var content = activity.content
-        if let kept = activity.keptContent {
-            guard kept.isComplete else { return nil }
-            content.userInfo = ["name": .string(kept.name)]
-            content.supportsStreams = false
-        }
-        let item = KeptItemContent.encode(
-            payload: JSON.object(content.encodedPayload(origin: activity.origin)).encoded(),
-            content: activity.keptContent?.bytes ?? [])
-        guard let item else { return nil }
-        return try? accountStore.snapshot.seal(with: recipient, sender: own, key: key)?.seal(
-            item, offer, for: recipient)
-    }
-
-    /// Returns the reason why a file of this size cannot be kept with the other items that were sent; nil
-    /// if it can.
-    func refusal(ofFile size: Int, for id: ActivityID) -> String? {
-        func bytes(_ activity: LocalActivity, _ content: Int) -> [Int] {
-            KeptPart.sizes(KeptItemContent.size(payload: activity.bytes + Self.maxAddition, content: content))
-                .map { KeptLimits.size($0) }
-        }
-        guard isOn else { return "this device has no activities kept" }
-        guard let activity = apps.store.activity(id) else { return nil }
-        // First, because a client can state any size.
-        let mine = size <= limit ? bytes(activity, size) : []
-        let members = accountStore.snapshot.live.count
-        guard size <= limit, mine.reduce(0, +) <= limit else {
-            return "it has \(ByteText.text(Int64(size))), and the limit in an account of \(members) devices is "
-                + "\(ByteText.text(Int64(KeptPart.maxItem(share: limit))))"
-        }
-        let others = apps.store.all
-            .filter { $0.id != id && $0.recipient != nil && $0.keeping == .afterEnd }
-            .filter { $0.offer != nil || $0.keptContent != nil }
-            .flatMap { bytes($0, $0.keptContent?.size ?? 0) }
-        guard (mine + others).reduce(0, +) <= limit, mine.count + others.count <= KeptLimits.maxCopies else {
-            return "the items that are kept already leave too little of the limit of "
-                + "\(ByteText.text(Int64(KeptPart.maxItem(share: limit)))) and \(KeptLimits.maxCopies) copies"
-        }
-        return nil
     }
 
     /// Sends new copies, and the list of all.

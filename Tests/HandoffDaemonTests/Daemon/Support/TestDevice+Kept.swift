@@ -68,7 +68,7 @@ extension TestDevice {
 
     /// Returns why a file of this size would not be kept; nil if it would.
     func refusal(ofFile size: Int, for id: ActivityID) -> String? {
-        daemon?.assumeIsolated { $0.core?.keeping.refusal(ofFile: size, for: id) } ?? nil
+        daemon?.assumeIsolated { $0.core?.activityCopier.refusal(ofFile: size, for: id) } ?? nil
     }
 
     /// True if an online member has missed a record of this device.
