@@ -5,6 +5,7 @@ import HandoffJSON
 import HandoffModel
 import HandoffPeers
 import HandoffProtocol
+import HandoffState
 import LoopIO
 
 /// Signs and seals the copies of the activities of this device. Lives on the daemon's loop.
