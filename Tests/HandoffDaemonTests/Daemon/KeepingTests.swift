@@ -460,6 +460,7 @@ import Testing
         sent.to = "couch"
         sent.keep = true
         let published = try desk.publish(sent)
+        try pass()
         try fleet.poll("the item") { couch.keptParts.count == 1 }
         let first = try #require(couch.keptParts.first)
         fleet.pass(.seconds(7200))
