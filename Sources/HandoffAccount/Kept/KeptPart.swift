@@ -83,10 +83,13 @@ package struct KeptPart: Equatable, Sendable {
         return writer.bytes
     }
 
-    /// Returns the sizes of the payloads of an item with this number of bytes.
-    package static func sizes(_ bytes: Int) -> [Int] {
-        stride(from: 0, to: max(bytes, 1), by: maxContent).map { min(maxContent, max(bytes, 1) - $0) + overhead }
+    /// Returns the ranges of the parts of an item with this number of bytes. An empty one has a part, too.
+    static func ranges(_ bytes: Int) -> [Range<Int>] {
+        stride(from: 0, to: max(bytes, 1), by: maxContent).map { $0..<min($0 + maxContent, bytes) }
     }
+
+    /// Returns the sizes of the payloads of an item with this number of bytes.
+    package static func sizes(_ bytes: Int) -> [Int] { ranges(bytes).map { $0.count + overhead } }
 
     /// Returns the maximum number of bytes of an item that uses up a share.
     package static func maxItem(share: Int) -> Int {

@@ -20,13 +20,12 @@ package struct KeptSeal {
     /// - Returns: nil if the item has too many parts.
     package func seal(_ bytes: [UInt8], _ item: ActivityID, for recipient: DeviceID) throws(CryptoError) -> [[UInt8]]? {
         let version = Randomness.bytes(KeptPart.versionCount)
-        let starts = Array(stride(from: 0, to: max(bytes.count, 1), by: KeptPart.maxContent))
+        let ranges = KeptPart.ranges(bytes.count)
         var parts: [[UInt8]] = []
-        for (number, start) in starts.enumerated() {
-            let part = KeptPart(recipient: recipient, item: item, version: version, number: number, count: starts.count)
+        for (number, range) in ranges.enumerated() {
+            let part = KeptPart(recipient: recipient, item: item, version: version, number: number, count: ranges.count)
             guard let part else { return nil }
-            let content = Array(bytes[start..<min(start + KeptPart.maxContent, bytes.count)])
-            parts.append(try seal(content, part, salt: Randomness.bytes(Envelope.saltCount)))
+            parts.append(try seal(Array(bytes[range]), part, salt: Randomness.bytes(Envelope.saltCount)))
         }
         return parts
     }

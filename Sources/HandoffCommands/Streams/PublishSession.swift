@@ -142,10 +142,10 @@ final class PublishSession {
                     // The first call has no data: the size is accepted before the file is read.
                     content = content ?? stream.read(size)
                     guard content != nil else {
-                        return notKept("its size changes", nil, session, activity, then)
+                        return notKept("its size changes", session, activity, then)
                     }
                     pass(from: offset + data.count)
-                case .failure(.refused(let refusal)): notKept(refusal.message, refusal, session, activity, then)
+                case .failure(.refused(let refusal)): notKept(refusal.message, session, activity, then)
                 // The attachment reports a lost connection itself.
                 case .failure: break
                 }
@@ -155,8 +155,7 @@ final class PublishSession {
     }
 
     private func notKept(
-        _ reason: String, _ refusal: ServiceRefusal?, _ session: Attachment, _ activity: ActivityID,
-        _ then: @escaping () -> Void
+        _ reason: String, _ session: Attachment, _ activity: ActivityID, _ then: @escaping () -> Void
     ) {
         let text = "\(Describe.title(request.title, type: request.type)) is not kept: \(VisibleText.escape(reason))"
         context.note("\(text). It waits until both devices are awake")

@@ -149,8 +149,7 @@ package struct KeepingMachine: Sendable {
             entries[candidate.offer] = entry
         }
         for (offer, _) in byPrecedence.dropFirst(Self.maxCopies) { entries[offer] = nil }
-        displace()
-        for offer in fitting where entries[offer]?.isCopied == false {
+        for offer in displace() where entries[offer]?.isCopied == false {
             let due = entries[offer]?.due ?? now + Self.interval
             entries[offer]?.due = due
         }
@@ -201,9 +200,11 @@ package struct KeepingMachine: Sendable {
         displace()
     }
 
-    private mutating func displace() {
+    /// Displaces the copies that do not fit. Returns the activities whose copies fit.
+    @discardableResult private mutating func displace() -> Set<ActivityID> {
         let fitting = fitting
         for offer in entries.keys where !fitting.contains(offer) { entries[offer]?.isCopied = false }
+        return fitting
     }
 
     /// The activities whose copies fit into the limits, by their last sizes.

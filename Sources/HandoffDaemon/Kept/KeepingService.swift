@@ -165,14 +165,12 @@ final class KeepingService {
 
     /// Copies these offers, and sends the copies with the list of all.
     ///
-    /// - Returns: false if there was nothing to send, and `completion` is not called.
-    @discardableResult private func copy(
-        _ offers: [ActivityID], completion: @escaping (KeptSync.Outcome) -> Void = { _ in }
-    ) -> Bool {
+    /// - Returns: false if there was nothing to send.
+    @discardableResult private func copy(_ offers: [ActivityID]) -> Bool {
         let before = Set(machine.activities)
         let new = copies(of: offers)
         guard !new.isEmpty || Set(machine.activities) != before else { return false }
-        push(new, completion: completion)
+        push(new)
         return true
     }
 

@@ -73,7 +73,9 @@ final class KeptReceipts {
     /// been set back: other devices accept no earlier ones.
     private func nextTime() -> UInt64 {
         let stored = peers.kept.store.allReceipts.filter { $0.device == own } + unconfirmed
-        lastTime = max(wallClock.unixSeconds, stored.reduce(lastTime) { max($0, $1.time) } + 1)
+        let last = stored.reduce(lastTime) { max($0, $1.time) }
+        // The stored file may contain any time.
+        lastTime = max(wallClock.unixSeconds, last == .max ? last : last + 1)
         return lastTime
     }
 
@@ -95,9 +97,10 @@ final class KeptReceipts {
 
     /// Returns whether a copy was continued on this device.
     func hasContinued(_ activity: ActivityID, of origin: DeviceID) -> Bool {
-        (peers.kept.store.allReceipts + unconfirmed).contains {
-            $0.device == own && $0.origin == origin && $0.activity == activity
+        func isForIt(_ receipt: KeptReceipt) -> Bool {
+            receipt.device == own && receipt.origin == origin && receipt.activity == activity
         }
+        return unconfirmed.contains(where: isForIt) || peers.kept.store.allReceipts.contains(where: isForIt)
     }
 
     /// Notifies the app of an activity of this device that another device has continued it.

@@ -120,7 +120,7 @@ package final class KeptSync {
         guard isOn else { return completion(Outcome()) }
         var stored = machine.push(new, context)
         if stored.count < new.count {
-            log.error("Some copies were not stored", ["number": "\(new.count - stored.count)"])
+            log.error("Some records of this device were not stored", ["number": "\(new.count - stored.count)"])
         }
         if repeatsMissed, hasMissed {
             // New copies that are not in the store, for lack of lockable memory, are sent as well.

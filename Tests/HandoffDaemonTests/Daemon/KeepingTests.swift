@@ -1,7 +1,10 @@
+import HandoffAccount
 import HandoffControl
 import HandoffCrypto
 import HandoffJSON
 import HandoffModel
+import HandoffState
+import HandoffTestSupport
 import LoopIO
 import Testing
 
@@ -472,6 +475,25 @@ import Testing
         // A client can state any size.
         #expect(desk.refusal(ofFile: .max, for: published.activity)?.contains("the limit in an account of 2") == true)
         #expect(desk.refusal(ofFile: 1 << 20, for: published.activity) == nil)
+    }
+
+    @Test func `a stored receipt with the greatest time does not end the daemon`() throws {
+        var note = Note.activity("text")
+        note.keep = true
+        let published = try desk.publish(note)
+        published.close()
+        try waitFor("text")
+        let (device, origin) = (try couch.status().device, try desk.status().device)
+        try couch.stop()
+        let stored = try StateFolder.open(couch.state.path, now: fleet.unixSeconds)
+        let receipt = try KeptReceipt(
+            device: device, origin: origin, activity: published.activity, time: .max, key: stored.identity)
+        try stored.folder.store(receipts: ReceiptsFile(receipts: [receipt]))
+        withExtendedLifetime(consume stored) {}
+        try couch.start()
+        try waitFor("text")
+        _ = try couch.continue(ContinueRequest(activity: published.activity.hex, take: true)).result()
+        _ = try couch.status()
     }
 
     @Test func `the times of receipts increase although the clock is set back`() throws {
