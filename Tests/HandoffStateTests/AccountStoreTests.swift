@@ -24,6 +24,7 @@ import Testing
         let failing = Counter()
         let clock = Counter()
         let inReach = Counter()
+        private(set) var others: [SigningKey] = []
         private let network: Members
 
         /// - Parameter paired: a device that was admitted by pairing and has not finished joining.
@@ -32,9 +33,10 @@ import Testing
             var state = try AccountState.creating(device: device, name: "desk", now: AccountStoreTests.start)
             for number in 1..<members {
                 // Greater ids than this device's, so that it is this device's turn.
-                var other = try SigningKey().publicKey
-                while DeviceID(other) < DeviceID(device.publicKey) { other = try SigningKey().publicKey }
-                state = try state.admitting(other, name: "other \(number)", by: device)
+                var other = try SigningKey()
+                while DeviceID(other.publicKey) < DeviceID(device.publicKey) { other = try SigningKey() }
+                state = try state.admitting(other.publicKey, name: "other \(number)", by: device)
+                others.append(other)
             }
             if let paired { state = try state.pairing(paired, name: "couch", by: device) }
             loop = try EventLoop(clock: time)
@@ -125,6 +127,22 @@ import Testing
         rig.accountStore.accept(try SecretBytes(random: 32)) { _ in rig.loop.stop() }
         try rig.loop.run()
         #expect(rig.accountStore.state?.epoch == epoch)
+    }
+
+    @Test(.timeLimit(.minutes(5))) func `a key that becomes due while that of another member is stored is not created`() throws {
+        let rig = try Rig(members: 2)
+        rig.clock.value.store(Int(Self.month), ordering: .relaxed)
+        rig.inReach.value.store(1, ordering: .relaxed)
+        let present = try #require(rig.accountStore.state)
+        let other = try present.makingEpoch(by: try #require(rig.others.first), now: Self.start + UInt64(Self.month))
+        rig.accountStore.merge(other.roster.ordered) { _ in }
+        rig.accountStore.review()
+        rig.accountStore.review()
+        // Queued after the new epoch, if there is one.
+        rig.accountStore.accept(try SecretBytes(random: 32)) { _ in rig.loop.stop() }
+        try rig.loop.run()
+        #expect(rig.accountStore.state?.view.currentEpoch?.n == 2)
+        #expect(rig.stores.value.load(ordering: .relaxed) == 1)
     }
 
     @Test(.timeLimit(.minutes(5))) func `a finished device is not forgotten when that cannot be stored`() throws {

@@ -198,8 +198,7 @@ package final class AccountStore {
                 closeDue(due.ticket) { [self] in isClosing = false }
             }
         }
-        var due = state.epochDue(for: deviceID, now: now, keyAwaited: keyAwaited(state))
-        if let early = due, shouldPostpone(early, state) { due = nil }
+        let due = epochDue(state)
         if let rest = turn.rest(of: due, at: loop.now), let due {
             guard rest > .zero else { return makeEpoch(because: due.reason) }
             wait = min(wait, rest)
@@ -208,6 +207,11 @@ package final class AccountStore {
         // the key.
         if !state.isCurrent { wait = min(wait, AccountState.keyTimeout) }
         rearm(after: wait)
+    }
+
+    private func epochDue(_ state: AccountState) -> EpochDue? {
+        let due = state.epochDue(for: deviceID, now: wallClock.unixSeconds, keyAwaited: keyAwaited(state))
+        return due.flatMap { shouldPostpone($0, state) ? nil : $0 }
     }
 
     /// Returns whether to postpone the monthly epoch. While no member is reachable, a new key
@@ -231,10 +235,15 @@ package final class AccountStore {
     }
 
     private func makeEpoch(because reason: EpochDue.Reason) {
-        change { [device, wallClock] state in
-            try state?.makingEpoch(by: device, now: wallClock.unixSeconds)
+        var isCreated = false
+        change { [self] state in
+            // The epoch of another member may have been stored since the review.
+            guard let state, epochDue(state)?.reason == reason else { return nil }
+            isCreated = true
+            return try state.makingEpoch(by: device, now: wallClock.unixSeconds)
         } completion: { [self] result in
             switch result {
+            case .success where !isCreated: review()
             case .success(let state):
                 log.notice("A new account key is in use", ["reason": "\(reason)", "epoch": "\(state?.epoch ?? 0)"])
             case .failure(let error):
