@@ -44,6 +44,8 @@ class Players:
         self.bus, self.players = bus, {}
         # The activity, what it contains: player, its URL, title and status; the address that was sent for that URL.
         self.activity, self.shown, self.address, self.turn = None, (), None, 0
+        # The player whose state another device received last.
+        self.sent = None
         # The path whose document was looked up last, with its URL; files that other devices may fetch, by their numbers.
         self.document, self.looked_up, self.files, self.numbers = ("", None), None, {}, itertools.count()
         self.timer = 0
@@ -172,13 +174,23 @@ class Players:
         elif activity and activity.id == event.get("activity"):
             if name == "save":
                 self._save()
-            elif name == "continued" and self.shown:
-                # It plays on the other device, which may still fetch files. Offer it again when it is played here.
-                self.shown[0].call(PLAYER, "Pause")
-                self._give_up()
-                activity.ask("ResignCurrent")
+            elif name == "continued":
+                self._continued(activity)
             elif name == "stream":
                 self._send(event)
+
+    def _continued(self, activity):
+        """Pauses the player that another device continued. That device may still fetch its files. A player that has started
+        since then continues to be offered."""
+        player, self.sent = self.sent or (self.shown[0] if self.shown else None), None
+        if not player:
+            return
+        player.call(PLAYER, "Pause")
+        if self.shown and self.shown[0] is not player:
+            player.turn = 0
+        else:
+            self._give_up()
+            activity.ask("ResignCurrent")
 
     def _give_up(self):
         """Offers nothing until a player starts to play."""
@@ -189,6 +201,7 @@ class Players:
     def _save(self):
         """Reports the current state, or an estimated state if the player does not reply in time."""
         activity, player = self.activity, self.shown[0] if self.shown else None
+        self.sent = None
 
         def is_same():
             return player and self.shown[:2] == (player, player.url)
@@ -197,6 +210,7 @@ class Players:
             if not activity.id or activity is not self.activity:
                 return
             state = {"userInfo": {**self._state(player), **({"tracks": tracks} if tracks else {})}} if is_same() else {}
+            self.sent = self.shown[0] if self.shown else None
             try:
                 activity.update("AnswerSave", needsSave=True, **state)
             except handoff.Refused as error:

@@ -475,7 +475,7 @@ def eager(stage, screen):
     desk.pasted(b"local")
     manager = subprocess.Popen(["wl-paste", "--watch", "sh", "-c", f"wc -c >>{seen}"], env=laptop.environment)
     stage.processes.append(manager)
-    until("the manager", lambda: os.path.exists(seen))
+    until("the manager", lambda: os.path.exists(seen) and content(seen))
     lines, before = content(seen), desk.sent()
     desk.copy(TEXT)
     laptop.offered(desk)

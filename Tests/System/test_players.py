@@ -287,6 +287,34 @@ def hanging(stage):
     laptop.offered("artist – after it")
 
 
+RACE = """
+import players, types
+paused, answers = [], []
+def player(name):
+    return types.SimpleNamespace(turn=1, url=name, read=lambda done, timeout: done(False), call=lambda *words: paused.append(name))
+first, second = player("first"), player("second")
+activity = types.SimpleNamespace(id="7", update=lambda *words, **fields: answers.append(words), ask=answers.append)
+adapter = players.Players.__new__(players.Players)
+adapter.players, adapter.activity, adapter.turn, adapter.sent = {"1": first, "2": second}, activity, 1, None
+adapter._state = lambda player: {"url": player.url}
+adapter.shown = (first, "first", "", True)
+adapter._event({"event": "save", "activity": "7"})
+adapter.shown = (second, "second", "", True)
+adapter._event({"event": "continued", "activity": "7"})
+assert paused == ["first"] and adapter.shown[0] is second and second.turn == 1 and not first.turn, (paused, answers)
+# The daemon sent the published state without waiting for the reply.
+adapter._event({"event": "continued", "activity": "7"})
+assert paused == ["first", "second"] and not adapter.shown and answers[-1] == "ResignCurrent", (paused, answers)
+"""
+
+
+@test("a player that starts while another one is continued is neither paused nor withdrawn")
+def started_meanwhile(stage):
+    paths = os.pathsep.join([os.path.dirname(PROGRAMS), os.path.join(ROOT, "Integrations", "python")])
+    done = subprocess.run([PYTHON, "-B", "-c", RACE], env={**os.environ, "PYTHONPATH": paths}, capture_output=True, text=True)
+    expect(done.returncode == 0, f"{done}")
+
+
 @test("hostile values of a player: nothing but a title and a valid address is offered, and the adapter survives")
 def hostile_player(stage):
     desk, laptop = devices(stage)
