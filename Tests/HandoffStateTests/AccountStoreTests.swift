@@ -129,7 +129,7 @@ import Testing
         #expect(rig.accountStore.state?.epoch == epoch)
     }
 
-    @Test(.timeLimit(.minutes(5))) func `a key that becomes due while that of another member is stored is not created`() throws {
+    @Test(.timeLimit(.minutes(5))) func `a due key is not created over that of another member`() throws {
         let rig = try Rig(members: 2)
         rig.clock.value.store(Int(Self.month), ordering: .relaxed)
         rig.inReach.value.store(1, ordering: .relaxed)
