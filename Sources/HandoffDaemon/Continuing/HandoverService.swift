@@ -101,8 +101,10 @@ final class HandoverService {
             guard hasReceived(offer, device) else { return }
             log.notice("Was continued", ["by": device.short])
             handovers[offer]?.last = (device, wallClock.secondsSince1970)
-            note(.continuation, activity(receivedAs: offer, by: device), "continued", device)
-            if let activity = apps.store.offered(offer) {
+            // It may be on offer under another id since, or not at all.
+            let activity = activity(receivedAs: offer, by: device)
+            note(.continuation, activity, "continued", device)
+            if let activity {
                 apps.wasContinued(activity, as: offer, by: peers.origin(of: device))
             }
         case PeerMethod.wasDeclined:
@@ -149,9 +151,9 @@ final class HandoverService {
         }
     }
 
-    /// Returns the ids under which other devices have received a local activity.
-    func offers(of handle: ActivityID) -> Set<ActivityID> {
-        Set(handovers.filter { $0.value.activity == handle }.map(\.key))
+    /// The ids under which other devices have received local activities, by the owner's handle.
+    var offers: [ActivityID: Set<ActivityID>] {
+        handovers.reduce(into: [:]) { $0[$1.value.activity, default: []].insert($1.key) }
     }
 
     /// Removes the records of activities that have ended. Called when the local offers change.

@@ -50,17 +50,21 @@ final class Lineages {
             .map(description)
     }
 
-    /// Returns the newest state on another device that follows a local activity; nil if there is none.
+    /// Returns a function that returns the newest state on another device that follows a local
+    /// activity; nil if there is none. Its second argument is the ids under which other devices have
+    /// received the activity.
     ///
-    /// - Parameter offers: the ids under which other devices have received it.
-    func newest(following activity: LocalActivity, receivedAs offers: Set<ActivityID>, own: DeviceID) -> NewerState? {
-        var present = activity.content.lineage
-        if present == nil, let offer = activity.offer?.id { present = Lineage(id: offer, step: 0) }
-        let ids = offers.union([present?.id].compactMap(\.self))
-        return newest(
-            of: states.filter {
-                $0.device != own && ids.contains($0.lineage.id) && $0.lineage.step > present?.step ?? 0
-            })
+    /// The states are listed once for all activities.
+    func newestElsewhere() -> (LocalActivity, Set<ActivityID>) -> NewerState? {
+        let own = peers.table.own
+        let others = Dictionary(grouping: states.filter { $0.device != own }, by: \.lineage.id)
+        return { [self] activity, offers in
+            var present = activity.content.lineage
+            if present == nil, let offer = activity.offer?.id { present = Lineage(id: offer, step: 0) }
+            let ids = offers.union([present?.id].compactMap(\.self))
+            let step = present?.step ?? 0
+            return newest(of: ids.flatMap { others[$0] ?? [] }.filter { $0.lineage.step > step })
+        }
     }
 
     private func description(of state: State) -> NewerState {

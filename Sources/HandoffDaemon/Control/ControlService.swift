@@ -323,7 +323,8 @@ final class ControlService {
         case .one(let activity): chosen = activity
         }
         guard let activity = local(chosen) else { throw CallError.noSuchActivity(publishedHere: chosen.id.hex) }
-        guard let newest = newest(of: activity) else { throw HandoffFailure.nothingNewer() }
+        let newest = core.lineages.newestElsewhere()(activity, core.handover.offers[activity.id] ?? [])
+        guard let newest else { throw HandoffFailure.nothingNewer() }
         var request = request
         request.back = nil
         request.activity = newest.activity.hex
@@ -333,21 +334,16 @@ final class ControlService {
 
     /// The activities of this device, with the newest states that other devices have of them.
     private func published() -> [PublishedActivity] {
-        apps.publications().map { activity in
+        let (newest, offers) = (core.lineages.newestElsewhere(), core.handover.offers)
+        return apps.publications().map { activity in
             var activity = activity
-            activity.newer = local(activity).flatMap(newest)
+            activity.newer = local(activity).flatMap { newest($0, offers[$0.id] ?? []) }
             return activity
         }
     }
 
     private func local(_ activity: PublishedActivity) -> LocalActivity? {
         apps.store.offered(activity.id) ?? apps.store.activity(activity.id)
-    }
-
-    /// Returns the newest state that another device has of a local activity.
-    private func newest(of activity: LocalActivity) -> NewerState? {
-        core.lineages.newest(
-            following: activity, receivedAs: core.handover.offers(of: activity.id), own: accountStore.deviceID)
     }
 
     /// The devices that offer nothing because they are asleep, after a colon; empty for none, or

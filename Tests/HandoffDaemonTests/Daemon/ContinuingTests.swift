@@ -190,6 +190,25 @@ import Testing
         }
     }
 
+    @Test(arguments: [AppMethod.resignCurrent, .becomeCurrent])
+    func `the owner is notified although its offer has ended meanwhile`(_ meanwhile: AppMethod) throws {
+        let editor = try desk.attach("Editor")
+        let id = try editor.engage(Note.activity("first"))
+        let viewer = try couch.attach("Viewer", types: Note.type)
+        try awaitOffers(1)
+        let call = try couch.continue()
+        let continuation = try viewer.willContinue()
+        _ = try viewer.content(continuation)
+        try editor.call(.resignCurrent, id)
+        if meanwhile == .becomeCurrent { try editor.call(.becomeCurrent, id) }
+
+        try viewer.answer(continuation, handled: true)
+        _ = try call.result()
+        _ = try call.result()
+        guard case .continued(id, let by, nil) = try editor.next() else { throw UnexpectedEvent() }
+        #expect(by.deviceName == "couch")
+    }
+
     @Test func `an owner without changes receives no save request`() throws {
         let editor = try desk.attach("Editor")
         let id = try editor.engage(Note.activity("saved"))

@@ -1,3 +1,4 @@
+import HandoffAccount
 import HandoffControl
 import HandoffDiscovery
 import HandoffJSON
