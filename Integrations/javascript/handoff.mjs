@@ -208,10 +208,11 @@ export class App {
         const activity = this.activities.find(each => each.id && each.id === event.activity);
         const file = [...activity?.files.keys() ?? []].find((_, number) => resource === `document/${number}`);
         if (name === 'continue') {
-            let handled = false;
-            try { handled = await this.onContinue(event.content, continuation) !== false; } finally {
-                await this.ask('AnswerContinue', { continuation, handled });
-            }
+            const answer = { continuation, handled: false };
+            try { answer.handled = await this.onContinue(event.content, continuation) !== false; } catch (error) {
+                answer.failure = String(error?.message ?? error).slice(0, 500);
+                throw error;
+            } finally { await this.ask('AnswerContinue', answer); }
         } else if (name === 'save' && activity?.save) await activity.update(await activity.save(), 'AnswerSave');
         else if (name === 'stream' && file) {
             const options = { stdio: 'ignore', env: { ...process.env, HANDOFF_SOCKET: this.place } };

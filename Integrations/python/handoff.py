@@ -161,7 +161,7 @@ class Activity:
 
 class App:
     """A connection to the daemon that is made again after it was lost. `on_continue` gets an activity and the id of its
-    continuation, and returns False to refuse it. `on_event` gets each event after it was handled."""
+    continuation, and refuses it by returning False or raising the reason. `on_event` gets each event after it was handled."""
 
     def __init__(self, name, types=(), *, on_continue=lambda *_: False, on_event=lambda _: None, on_error=None,
                  path=None, **attach):
@@ -197,9 +197,8 @@ class App:
         """Calls a method of the session. Does nothing while there is none: the next one publishes everything again."""
         if not self._session:
             return {}
-        parameters["session"] = self._session
         try:
-            with Follow("dev.handoff1." + method, parameters, self._path, APP_TIMEOUT) as replies:
+            with Follow("dev.handoff1." + method, {**parameters, "session": self._session}, self._path, APP_TIMEOUT) as replies:
                 return replies.read(wait=True)
         except (Refused, Unreachable) as error:
             if isinstance(error, Refused) and error.name != "NoSuchSession":
@@ -208,8 +207,7 @@ class App:
             return {}
 
     def run(self):
-        while True:
-            self._poll.poll()
+        while self._poll.poll():
             self.process()
 
     def process(self):
@@ -231,11 +229,14 @@ class App:
         activity = next((each for each in self.activities if each.id and each.id == event.get("activity")), None)
         files = {f"document/{number}": file for number, file in enumerate(activity._files)} if activity else {}
         if name == "continue":
-            handled = False
+            answer = {"continuation": event["continuation"], "handled": False}
             try:
-                handled = self._on_continue(event["content"], event["continuation"]) is not False
+                answer["handled"] = self._on_continue(event["content"], event["continuation"]) is not False
+            except Exception as error:
+                answer["failure"] = visible(str(error) or type(error).__name__, 500)
+                raise
             finally:
-                self.ask("AnswerContinue", continuation=event["continuation"], handled=handled)
+                self.ask("AnswerContinue", **answer)
         elif activity and name == "save" and activity.save:
             activity.update("AnswerSave", **activity.save())
         elif name == "stream" and resource in files:
@@ -267,7 +268,6 @@ class App:
         self._events = self._session = None
         for activity in self.activities:
             activity.id = None
-        moment = struct.pack("4l", 0, 0, *divmod(int(self._delay * 1e9), 10**9))
-        self._libc.timerfd_settime(self._timer.fileno(), 0, moment, None)
+        self._libc.timerfd_settime(self._timer.fileno(), 0, struct.pack("4l", 0, 0, *divmod(int(self._delay * 1e9), 10**9)), None)
         self._delay = min(2 * self._delay, MAX_DELAY)
         self._on_error(error)

@@ -72,13 +72,16 @@ extension ControlClient {
     }
 
     /// Calls `AnswerContinue` to report whether the app has handled the activity.
+    ///
+    /// - Parameter failure: why it has not, for display.
     package func answerContinue(
-        session: String, continuation: ContinuationID, handled: Bool,
+        session: String, continuation: ContinuationID, handled: Bool, failure: String? = nil,
         _ then: @escaping (Result<Void, ClientError>) -> Void
     ) {
-        let parameters: JSONObject = [
+        var parameters: JSONObject = [
             "session": .string(session), "continuation": .string(continuation.hex), "handled": .bool(handled),
         ]
+        parameters["failure"] = failure.map { .string($0) }
         request(AppMethod.answerContinue.rawValue, parameters, then)
     }
 

@@ -179,8 +179,10 @@ extension HandoffFailure {
             code: timedOutCode, reason: "handlerTimedOut", message: "\(app) did not accept the activity in time")
     }
 
-    package static func handlerRefused(app: String) -> HandoffFailure {
-        HandoffFailure(code: failedCode, reason: "handlerRefused", message: "\(app) declined the activity")
+    /// - Parameter cause: why, as the app has reported it; nil if it has not.
+    package static func handlerRefused(app: String, cause: String? = nil) -> HandoffFailure {
+        let message = "\(app) declined the activity" + (cause.map { ": \($0)" } ?? "")
+        return HandoffFailure(code: failedCode, reason: "handlerRefused", message: message)
     }
 
     /// The origin refuses any activity. It supplies the cause.

@@ -97,7 +97,9 @@ import Testing
         let answer = daemon([.continue(Sample.continuation, try Self.content())])
         #expect(try run.run("handle", "com.example.editing", "--json", "--exec", script, answer: answer) == .done)
         #expect(run.daemon.parameters(of: "AnswerContinue")?["handled"] == false)
-        #expect(run.errorObjects.first?["note"]?.string?.hasPrefix("the command exited with status ") == true)
+        let note = run.errorObjects.first?["note"]
+        #expect(note?.string?.hasPrefix("the command exited with status ") == true)
+        #expect(run.daemon.parameters(of: "AnswerContinue")?["failure"] == note)
     }
 
     @Test func `a command that reads nothing still handles`() throws {

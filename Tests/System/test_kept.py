@@ -165,6 +165,12 @@ def lineage(stage):
         "activity": newer.id, "device": published["continued"]["device"], "deviceName": "second", "here": False, "since": None}, f"{error}")
     expect(abs(error["newer"]["since"] - time.time()) < 3600, f"{error}")
     expect(json.loads(second.ctl("continue", draft.id, "--print", code=None).errors)["newer"]["here"], "a state of another device")
+    # No app is started or notified for the older state.
+    handler = third.follow("handle", TYPE)
+    until("the handler", lambda: third.ctl("list").lines[0]["opens"]["kind"] == "app")
+    expect(json.loads(third.ctl("continue", draft.id, code=None).errors)["reason"] == "newerElsewhere", "it was continued")
+    handler.process.terminate()
+    expect(not any(each.get("event") == "willContinue" for each in handler.rest()), f"it was notified: {handler.seen}")
     expect(first.ctl("list", "--mine").line["newer"]["activity"] == newer.id, "no newer state of the published activity")
     expect(third.ctl("continue", draft.id, "--older", "--print").line["userInfo"] == {"text": "one"}, "another state")
     expect(third.ctl("continue", newer.id, "--print").line["lineage"]["step"] == 2, "another step")

@@ -207,7 +207,7 @@ final class HandleSession {
         if request.opensOnly { return open(content, continuation, in: session) }
         guard let command = request.command else {
             if !context.json { context.console.write(ContinuedText.text(content)) }
-            return answer(session, continuation, handled: true) { [weak self] in self?.endAfterOne() }
+            return answer(session, continuation) { [weak self] in self?.endAfterOne() }
         }
         let input = Array((JSONLine.text(content.json) + "\n").utf8)
         do throws(Errno) {
@@ -215,12 +215,14 @@ final class HandleSession {
             let output: ShellCommand.Output = context.json ? .standardError : .standardOutput
             let child = try ShellCommand(command, input: input, output: output)
             try child.wait(on: context.loop) { [weak self] status in
-                if status != 0 { self?.context.note("the command exited with status \(status)") }
-                self?.answer(session, continuation, handled: status == 0) { self?.endAfterOne() }
+                let failure = status == 0 ? nil : "the command exited with status \(status)"
+                if let failure { self?.context.note(failure) }
+                self?.answer(session, continuation, failure: failure) { self?.endAfterOne() }
             }
         } catch {
-            context.note(CommandFailure.spawn(why: "\(error)").message)
-            answer(session, continuation, handled: false)
+            let failure = CommandFailure.spawn(why: "\(error)").message
+            context.note(failure)
+            answer(session, continuation, failure: failure)
         }
     }
 
@@ -244,11 +246,12 @@ final class HandleSession {
         let opensPage = request.opener?.takesPage == true && page != nil
         let hasContent = content.streams || KeptItem(content) != nil
         guard request.receives && hasContent || opensPage else {
-            context.note("the activity has nothing to open here")
-            return answer(session, continuation, handled: false) { [context] in context.finish(.failed) }
+            let failure = "the activity has nothing to open here"
+            context.note(failure)
+            return answer(session, continuation, failure: failure) { [context] in context.finish(.failed) }
         }
         guard request.receives, hasContent else {
-            return answer(session, continuation, handled: true) { [self] in run(page: page?.argument, file: nil) }
+            return answer(session, continuation) { [self] in run(page: page?.argument, file: nil) }
         }
         receive(content, continuation, in: session)
     }
@@ -278,10 +281,10 @@ final class HandleSession {
     }
 
     /// Answers the continuation whose file is being received, unless already answered.
-    private func answerReceiving(handled: Bool, then: @escaping () -> Void = {}) {
+    private func answerReceiving(failure: String? = nil, then: @escaping () -> Void = {}) {
         guard let (session, continuation) = unanswered else { return then() }
         unanswered = nil
-        answer(session, continuation, handled: handled, then: then)
+        answer(session, continuation, failure: failure, then: then)
     }
 
     /// Reports the result to the daemon, which notifies the user if they chose the file in a
@@ -319,11 +322,13 @@ final class HandleSession {
         }
     }
 
+    /// Reports that the activity was handled, or why not.
     private func answer(
-        _ session: Attachment, _ continuation: ContinuationID, handled: Bool, then: @escaping () -> Void = {}
+        _ session: Attachment, _ continuation: ContinuationID, failure: String? = nil,
+        then: @escaping () -> Void = {}
     ) {
         session.calls.answerContinue(
-            session: session.id, continuation: continuation, handled: handled
+            session: session.id, continuation: continuation, handled: failure == nil, failure: failure
         ) { [weak self] result in
             // A late reply fails, which affects no other activity.
             if case .failure(.refused(let refusal)) = result {
@@ -349,7 +354,7 @@ extension HandleSession: ReceiveHandler {
 
     /// A file is accepted once it starts to arrive. Earlier failures are reported to the user, who
     /// requested it in another program.
-    func receivingBegan() { answerReceiving(handled: true) }
+    func receivingBegan() { answerReceiving() }
 
     func received(_ path: String?) {
         // Opened content is visible and needs no report.
@@ -362,7 +367,7 @@ extension HandleSession: ReceiveHandler {
 
     func receivingFailed(_ failure: CommandFailure) {
         report(.failed(failure.message)) { [self] in
-            answerReceiving(handled: false) { [context] in context.fail(failure) }
+            answerReceiving(failure: failure.message) { [context] in context.fail(failure) }
         }
     }
 }

@@ -11,7 +11,7 @@ package enum ReceivedEnd: Equatable, Sendable {
 /// The parameters of `ReportReceived`.
 package struct ReportReceivedRequest: ControlRequest {
     /// Maximum length of the path and of the reason, in bytes.
-    private static let maxText = 4096
+    package static let maxText = 4096
 
     /// The session of the app.
     package var session: String

@@ -440,7 +440,12 @@ final class AppService {
         let session = try self.session(try fields.text("session"))
         let text = try fields.text("continuation")
         let handled: Bool = try fields.value("handled")
-        guard let id = ContinuationID(hex: text), core?.answered(id, by: session.id, handled: handled) ?? false
+        let failure = try fields.optionalText("failure")
+        guard failure?.utf8.count ?? 0 <= ReportReceivedRequest.maxText else {
+            throw VarlinkError.invalidParameter("failure")
+        }
+        guard let id = ContinuationID(hex: text),
+            core?.answered(id, by: session.id, handled: handled, failure: failure) ?? false
         else {
             throw CallError.noSuchContinuation(text)
         }

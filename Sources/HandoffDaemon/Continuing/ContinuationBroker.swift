@@ -118,8 +118,6 @@ final class ContinuationBroker {
 
     /// Starts a continuation. The caller receives its outcome.
     func begin(_ request: Request, for caller: any ContinuationCaller) {
-        let id = nextID ?? Self.newID()
-        nextID = nil
         let entry: Running
         switch request.recipient {
         case .caller: entry = Running(request, .caller, for: caller)
@@ -131,6 +129,12 @@ final class ContinuationBroker {
             entry.started = handler
         case .page, .browser: entry = Running(request, .page, for: caller)
         }
+        if let newer = newerState(than: request.activity.ownLineage, request) {
+            // No app is notified or started. In a later turn, like each other outcome.
+            return loop.later { [self] in fail(entry, .newerElsewhere(newer)) }
+        }
+        let id = nextID ?? Self.newID()
+        nextID = nil
         entry.timer = loop.timer(after: request.timeout ?? Self.usualTimeout) { [self] in deadlinePassed(id) }
         running[id] = entry
         caller.onClosed = { [self] in step(id) { $0.callerGone(.cancelled(device: request.origin.deviceName)) } }
@@ -157,12 +161,13 @@ final class ContinuationBroker {
 
     /// Handles the answer of a handler to a `continue` event.
     ///
+    /// - Parameter failure: why the activity was not handled, if the app has reported it.
     /// - Returns: whether a continuation waited for this session's answer.
-    func answered(_ id: ContinuationID, by session: SessionID, handled: Bool) -> Bool {
+    func answered(_ id: ContinuationID, by session: SessionID, handled: Bool, failure: String?) -> Bool {
         guard let entry = running[id], let handler = entry.handler, handler.id == session,
             entry.payload != nil
         else { return false }
-        step(id) { $0.answered(handled: handled, refusal: .handlerRefused(app: name(handler))) }
+        step(id) { $0.answered(handled: handled, refusal: .handlerRefused(app: name(handler), cause: failure)) }
         return true
     }
 
@@ -258,13 +263,16 @@ final class ContinuationBroker {
             if entry.machine.recipient == .caller { begin(payload, entry, id) }
             note(entry, "continued")
             reply(payload, entry, id)
-        case .fail(let failure):
-            log.info(
-                "Continuation failed",
-                ["code": "\(failure.code)", "reason": failure.reason, "device": request.device.short])
-            note(entry, failure.reason)
-            entry.caller.failed(CallError.continuationFailed(failure))
+        case .fail(let failure): fail(entry, failure)
         }
+    }
+
+    private func fail(_ entry: Running, _ failure: HandoffFailure) {
+        log.info(
+            "Continuation failed",
+            ["code": "\(failure.code)", "reason": failure.reason, "device": entry.request.device.short])
+        note(entry, failure.reason)
+        entry.caller.failed(CallError.continuationFailed(failure))
     }
 
     private func note(_ entry: Running, _ outcome: String) {
@@ -296,10 +304,8 @@ final class ContinuationBroker {
                     $0.fetchFailed(.invalidPayload(device: request.origin.deviceName, cause: cause))
                 }
             }
-            let lineage = payload.content.lineage ?? request.activity.ownLineage
-            if !request.mayBeOlder,
-                let newer = lineages.newer(than: lineage, of: request.activity.id, on: request.device)
-            {
+            // The list of another device may have arrived since the start.
+            if let newer = newerState(than: payload.content.lineage ?? request.activity.ownLineage, request) {
                 return step(id) { $0.fetchFailed(.newerElsewhere(newer)) }
             }
             // The origin may not support versions, or the app has changed its declaration.
@@ -317,6 +323,11 @@ final class ContinuationBroker {
             }
             step(id) { $0.fetchFailed(failure) }
         }
+    }
+
+    /// Returns a newer state of the same activity, unless the user has requested the older one.
+    private func newerState(than lineage: Lineage, _ request: Request) -> NewerState? {
+        request.mayBeOlder ? nil : lineages.newer(than: lineage, of: request.activity.id, on: request.device)
     }
 
     private func receive(_ kept: KeptOffers.KeptOffer, for id: ContinuationID, _ request: Request) {

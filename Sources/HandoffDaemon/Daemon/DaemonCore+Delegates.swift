@@ -130,8 +130,10 @@ extension DaemonCore {
     }
 
     /// A handler answered a `continue` event. Returns whether a continuation waited for it.
-    func answered(_ continuation: ContinuationID, by session: SessionID, handled: Bool) -> Bool {
-        broker.answered(continuation, by: session, handled: handled)
+    func answered(
+        _ continuation: ContinuationID, by session: SessionID, handled: Bool, failure: String?
+    ) -> Bool {
+        broker.answered(continuation, by: session, handled: handled, failure: failure)
     }
 
     /// An app reports the progress of an item that it receives. Returns the reply.

@@ -204,17 +204,21 @@ import Testing
         try expectNotContinued(published)
     }
 
-    @Test func `a handler that refuses is named`() throws {
+    @Test(arguments: [(nil, ""), ("no room", ": no room")] as [(String?, String)])
+    func `a handler that refuses is named, with its reason`(_ reason: String?, _ shown: String) throws {
         let published = try desk.publish(Note.activity("refused"))
         let viewer = try couch.attach("Viewer", types: Note.type)
         try awaitOffer()
         let call = try couch.continue()
         let continuation = try viewer.willContinue()
         _ = try viewer.content(continuation)
-        try viewer.answer(continuation, handled: false)
+        #expect(throws: (any Error).self) {
+            try viewer.answer(continuation, handled: false, failure: String(repeating: "x", count: 4097))
+        }
+        try viewer.answer(continuation, handled: false, failure: reason)
         let failure = try call.failure()
         #expect(failure.reason == "handlerRefused")
-        #expect(failure.message.contains("Viewer"))
+        #expect(failure.message == "Viewer declined the activity\(shown)")
         #expect(viewer.waiting == 0)
         try expectNotContinued(published)
     }

@@ -94,11 +94,12 @@ final class TestApp {
         _ = try device.open(method.rawValue, parameters).result()
     }
 
-    func answer(_ id: ContinuationID, handled: Bool) throws {
-        _ = try device.open(
-            AppMethod.answerContinue.rawValue,
-            ["session": .string(session), "continuation": .string(id.hex), "handled": .bool(handled)]
-        ).result()
+    func answer(_ id: ContinuationID, handled: Bool, failure: String? = nil) throws {
+        var answer: JSONObject = [
+            "session": .string(session), "continuation": .string(id.hex), "handled": .bool(handled),
+        ]
+        answer["failure"] = failure.map { .string($0) }
+        _ = try device.open(AppMethod.answerContinue.rawValue, answer).result()
     }
 
     /// Closes the connection, as if the program was killed.
