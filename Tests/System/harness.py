@@ -31,7 +31,7 @@ import traceback
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 BIN = os.path.abspath(os.environ.get("HANDOFF_BIN", os.path.join(ROOT, ".build", "release")))
 HOSTS = os.path.join(ROOT, "Tests", "Lab", "hosts")
-TIME_LIMIT = 60
+TIME_LIMIT = 120
 # Signals that no test sends, as exit codes: SIGILL, SIGTRAP, SIGABRT, SIGBUS, SIGFPE, SIGSEGV.
 CRASHES = (-4, -5, -6, -7, -8, -11)
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
