@@ -15,7 +15,7 @@ import threading
 import time
 
 from browsers import until
-from harness import BIN, ROOT, Skip, expect, main, run, test
+from harness import BIN, ROOT, Skip, expect, limit_rate, main, run, test
 from players import PROGRAMS, PYTHON, TYPE, devices, is_attached, sound
 from user_manager import UserManager
 
@@ -129,13 +129,6 @@ def stream(stage):
     expect(laptop.state("mpv")["Rate"] == 1.5, f"another rate: {laptop.state('mpv')}")
 
 
-def network(action, *words):
-    """Limits the rate of the tests' own network, if root runs the tests. Otherwise the whole file could arrive before this
-    process notices the first part."""
-    if os.geteuid() == 0:
-        subprocess.run(["tc", "qdisc", action, "dev", "lo", "root", *words], capture_output=True)
-
-
 def arrived(path):
     try:
         return os.path.getsize(path)
@@ -148,12 +141,11 @@ def partial(stage):
     desk, laptop = devices(stage)
     path = os.path.join(desk.home, "Music", "long.wav")
     sound(path, 900, rate=96_000)
-    stage.closers.append(lambda: network("delete"))
     for player in ("mpv", "vlc"):
         desk.play(player, *(["--no-terminal"] if player == "mpv" else []), path)
         desk.playing(player)
         offer = laptop.offered("long.wav")
-        network("replace", "tbf", "rate", "80mbit", "burst", "256k", "limit", "16m")
+        limit_rate(stage, 80)
         laptop.daemon.follow("continue", offer["id"])
         parts = os.path.join(laptop.home, ".cache", "handoff", "fetched")
         until("the first part", lambda: any(arrived(each) > 16 << 20 for each in glob.glob(f"{parts}/*/.*-part")))
@@ -161,7 +153,7 @@ def partial(stage):
         state = laptop.playing(player)
         expect("/playing/long.wav" in state["Metadata"]["xesam:url"], f"{state}")
         until("playback", lambda: position(laptop.state(player)) > position(state))
-        network("delete")
+        limit_rate(stage)
         desk.daemon.process.send_signal(signal.SIGCONT)
         until("the whole file", lambda: not glob.glob(f"{parts}/*/.*-part"))
         copy, = glob.glob(f"{parts}/*/playing/long.wav")
