@@ -709,6 +709,10 @@ def killed(stage):
         until("the end of its Git processes", lambda: not is_running(child))
         mark = target.path(".git/handoff-continue")
         expect(target.read("own") == b"of the target\n", "a file of the target was lost")
+        # A Git process that was killed leaves the lock of its reference. As the message of Git advises.
+        for pattern in ("HEAD.lock", "packed-refs.lock", "refs/**/*.lock"):
+            for lock in glob.glob(target.path(f".git/{pattern}"), recursive=True):
+                os.unlink(lock)
         if os.path.exists(mark):
             kills["during"] += 1
             refused_now = Transfer(program, source, target)
@@ -718,9 +722,6 @@ def killed(stage):
             except program.Failure as failure:
                 expect("handoff-git resume" in str(failure), f"{failure}")
             with environment(target.environment):
-                for name in ("HEAD.lock", "refs/heads/main.lock"):  # As the message of Git advises.
-                    if os.path.exists(target.path(f".git/{name}")):
-                        os.unlink(target.path(f".git/{name}"))
                 report = program.apply.resume(program.Repository(target.place))
                 expect(not report["different"] and program.apply.resume(program.Repository(target.place)) is None, f"{report}")
         else:
