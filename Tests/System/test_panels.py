@@ -120,7 +120,7 @@ class Desk(AppDesk):
 
     def continued(self, publish):
         """Waits until the app here has received the activity."""
-        publish.wait("continued", 15, deviceName="taker")
+        publish.wait("continued", deviceName="taker")
         until(lambda: publish.id.encode() in content(self.played), "the activity")
 
     def tray_process(self):
