@@ -6,7 +6,7 @@ import signal
 import time
 
 from desk import TYPE, Desk, downloads
-from harness import expect
+from harness import expect, limit_rate
 from notifications import ALL, NotificationServer, SessionBus
 
 
@@ -38,10 +38,12 @@ printf '%s\\n' "$@" >'{self.saves}.part'
         def part():
             with contextlib.suppress(FileNotFoundError):  # It has been given its final name.
                 return [name for name in os.listdir(self.folder) if os.path.getsize(os.path.join(self.folder, name)) > 1 << 20]
+        limit_rate(self.stage, 800)
         limit = time.monotonic() + 30
         while not part():
             expect(time.monotonic() < limit, f"nothing arrives: {send.seen}")
         self.origin.process.send_signal(signal.SIGSTOP)
+        limit_rate(self.stage)
         self.server.wait(lambda server: any("%" in each["body"] for each in server.standing.values()), "a percentage")
         return self.prompt(summary)
 
