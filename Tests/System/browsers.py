@@ -61,7 +61,7 @@ def host_manifest(folder, browser, program=None):
     return path
 
 
-def until(what, condition, within=15):
+def until(what, condition, within=30):
     """Polls until the condition holds, because there is no event to wait for. Returns the condition's result."""
     limit, pause = time.monotonic() + within, 0.02
     while True:
@@ -288,7 +288,7 @@ class Chromium(Browser):
         return tab
 
     def wait_for(self, tab, url):
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 30
         while not self.run(tab, f"document.readyState === 'complete' && location.href === {json.dumps(url)}"):
             if time.monotonic() > limit:
                 raise self.failure(f"{url} does not come")
@@ -353,10 +353,8 @@ class Firefox(Browser):
         super().__init__(stage, name, daemon, **more)
         if self.extension:
             host_manifest(os.path.join(self.home, ".mozilla", "native-messaging-hosts"), "firefox")
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.port = free.getsockname()[1]
-        values = {**PREFERENCES, "marionette.port": self.port, "network.dns.localDomains": ",".join(sites),
+        # It chooses a free port, and writes it to a file.
+        values = {**PREFERENCES, "marionette.port": 0, "network.dns.localDomains": ",".join(sites),
                   **(DRIVEN if driven else {})}
         with open(os.path.join(self.profile, "user.js"), "w") as file:
             for key, value in values.items():
@@ -376,9 +374,10 @@ class Firefox(Browser):
         limit = time.monotonic() + 40
         while True:
             try:
-                self.socket = socket.create_connection(("127.0.0.1", self.port))
+                with open(os.path.join(self.profile, "MarionetteActivePort")) as file:
+                    self.socket = socket.create_connection(("127.0.0.1", int(file.read())))
                 break
-            except OSError:
+            except (OSError, ValueError):
                 if self.process and self.process.poll() is not None or time.monotonic() > limit:
                     raise self.failure("nobody drives it") from None
                 time.sleep(0.05)

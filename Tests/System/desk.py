@@ -112,7 +112,7 @@ exit {status}
     def opens(self, **fields):
         """Waits until the only offer opens in this way. Returns the way."""
         offer = self.offer
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 30
         while not all(offer["opens"].get(key) == value for key, value in fields.items()):
             try:
                 offer = self.watch.wait("changed", within=max(0.01, limit - time.monotonic()))
@@ -122,7 +122,7 @@ exit {status}
         return offer["opens"]
 
 
-def awaited(path, within=20):
+def awaited(path, within=30):
     """Waits until a file exists, which a started program writes at its own pace."""
     limit = time.monotonic() + within
     while not os.path.exists(path):
@@ -130,7 +130,7 @@ def awaited(path, within=20):
         time.sleep(0.02)
 
 
-def events(record, event, within=20, **fields):
+def events(record, event, within=30, **fields):
     """Waits until a simulated app has recorded an event. Returns it."""
     limit = time.monotonic() + within
     seen = []

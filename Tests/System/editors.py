@@ -39,7 +39,7 @@ function! Probed(channel, line)
   call writefile([json_encode(value)], 'FOLDER/answer.part')
   call rename('FOLDER/answer.part', 'FOLDER/answer')
 endfunction
-let g:ask = 'while :; do read -r line <FOLDER/ask && printf "%s\\n" "$line"; done'
+let g:ask = 'exec 3<>FOLDER/ask; while read -r line <&3; do printf "%s\\n" "$line"; done'
 let g:probe = job_start(['sh', '-c', g:ask], {'out_cb': 'Probed'})
 """
 

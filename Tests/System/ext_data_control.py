@@ -56,8 +56,9 @@ class Direction:
 
 
 with socket.socket(socket.AF_UNIX) as listener:
-    listener.bind(sys.argv[1])
+    listener.bind(f"{sys.argv[1]}.new")
     listener.listen()
+    os.rename(f"{sys.argv[1]}.new", sys.argv[1])
     client, compositor = listener.accept()[0], socket.socket(socket.AF_UNIX)
     compositor.connect(sys.argv[2])
 both = {client: Direction(client, compositor, True), compositor: Direction(compositor, client, False)}

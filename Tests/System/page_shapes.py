@@ -1,11 +1,13 @@
 """Pages whose visible part is not simply the document scrolled: boxes, frames, copies, and lists
 that render only a part."""
 
-import time
+import threading
 import urllib.parse
 
 from pages import PARAGRAPHS, paragraph
 
+# Lets the last script of the slow page end.
+LATE = threading.Event()
 STYLE = "<style>body { font: 18px/1.5 sans-serif; margin: 0 } p { margin: 1em 20px }</style>"
 # A position by the id of an element, from the edge at which the text starts.
 DOWN = "document.querySelector('#p{}')?.getBoundingClientRect().top ?? 1e9"
@@ -126,9 +128,9 @@ def shape(path):
     if name == "pdf":
         return pdf(), "application/pdf"
     if name == "slow":
-        # Its last script takes as long as some scripts that count visitors.
+        # Its last script is as slow as some scripts that count visitors.
         return page(text() + '<script src="/shapes/late.js"></script>').replace("Shape", "Slow"), "text/html"
     if name == "late.js":
-        time.sleep(6)
+        LATE.wait(60)
         return "", "text/javascript"
     return PAGES[name], "text/html"

@@ -1,11 +1,12 @@
 """A device that receives files, and another one that sends them."""
 
+import contextlib
 import os
 import signal
 import time
 
 from desk import TYPE, Desk, downloads
-from harness import expect
+from harness import expect, limit_rate
 from notifications import ALL, NotificationServer, SessionBus
 
 
@@ -35,12 +36,14 @@ printf '%s\\n' "$@" >'{self.saves}.part'
     def halve(self, send, summary="Saving film.bin"):
         """Stops the sending device in the middle of a file, and returns the notification of its progress."""
         def part():
-            names = os.listdir(self.folder) if os.path.exists(self.folder) else []
-            return [name for name in names if os.path.getsize(os.path.join(self.folder, name)) > 1 << 20]
-        limit = time.monotonic() + 20
+            with contextlib.suppress(FileNotFoundError):  # It has been given its final name.
+                return [name for name in os.listdir(self.folder) if os.path.getsize(os.path.join(self.folder, name)) > 1 << 20]
+        limit_rate(self.stage, 800)
+        limit = time.monotonic() + 30
         while not part():
             expect(time.monotonic() < limit, f"nothing arrives: {send.seen}")
         self.origin.process.send_signal(signal.SIGSTOP)
+        limit_rate(self.stage)
         self.server.wait(lambda server: any("%" in each["body"] for each in server.standing.values()), "a percentage")
         return self.prompt(summary)
 

@@ -50,13 +50,14 @@ def place_is_kept(two, path, title, number, address=None):
     until("the paragraph", lambda: there.run(tab, TOP.format(number)) < 1e9)
     scroll_to(there, tab, number)
     # Late content also moves the text of the origin.
-    time.sleep(1)
+    late = "[...document.images].every((each) => each.complete) && document.title"
+    until("all content", lambda: there.run(tab, late) == title)
     scroll_to(there, tab, number)
     goal = there.run(tab, TOP.format(number))
     target, _ = hand_over(two, title, address or url, TOP.format(number), near(goal))
     time.sleep(1)
-    top = here.run(target, TOP.format(number))
-    expect(abs(top - goal) <= 2, f"{path}: it moved away, to {top} from {goal}")
+    until("all content there", lambda: here.run(target, late) == title)
+    until(f"{goal} in {path}", lambda: abs(here.run(target, TOP.format(number)) - goal) <= 2)
     there.close_tab(tab)
 
 

@@ -47,7 +47,7 @@ def pages(stage, kinds):
     until("the dot", lambda: extension(there, popup, badge) == "•")
     there.run(tab, "(setTimeout(() => location.reload()), 1)")
     time.sleep(1)
-    until("the dot after the page was loaded again", lambda: extension(there, popup, badge) == "•", within=5)
+    until("the dot after the page was loaded again", lambda: extension(there, popup, badge) == "•")
     # Nothing listens at port 1.
     load(there, tab, "http://reading.example:1/missing")
     none_offered(two.taker)
@@ -81,7 +81,7 @@ def sound(stage, kinds):
     two.taker.ctl("continue", two.offer("Playing")["id"])
     target = until("the tab", lambda: next(iter(here.tabs(url)), None))
     until("the sound there", lambda: here.run(target, f"!!{element} && !{element}.paused && {element}.currentTime > 0"))
-    until("silence at the origin", lambda: there.run(tab, f"{element}.paused"), within=5)
+    until("silence at the origin", lambda: there.run(tab, f"{element}.paused"))
     # Paused, and continued once more.
     here.close_tab(target)
     there.run(tab, f"({element}.pause(), {element}.currentTime = 42.5, 1)")
@@ -91,7 +91,11 @@ def sound(stage, kinds):
     target = until("the tab", lambda: next(iter(here.tabs(url)), None))
     until("the second there", lambda: here.run(target, f"{element}?.currentTime ?? 0") >= 42.5)
     time.sleep(1.5)
-    expect(here.run(target, f"{element}.paused && {element}.currentTime < 43.5"), "it plays although it was paused")
+    # The page starts it once more, and on a busy machine the extension stops it later.
+    until("a pause there", lambda: here.run(target, f"{element}.paused"))
+    second = here.run(target, f"{element}.currentTime")
+    time.sleep(0.5)
+    expect(here.run(target, f"{element}.paused && {element}.currentTime === {second}"), "it plays although it was paused")
 
 
 @test("a playing film continues elsewhere and stops here, and a paused one stays paused: Firefox", limit=120)

@@ -7,7 +7,7 @@ import time
 
 from browsers import EXTENSION, Chromium, Firefox, until
 from harness import Failure, expect, main, test
-from page_shapes import DOWN, IN_FRAME, LEFT
+from page_shapes import DOWN, IN_FRAME, LATE, LEFT
 from two_browsers import TOP, WIDTHS, Two, hand_over, near, scroll_to
 
 # Nothing is scrolled in a page without a body yet.
@@ -164,13 +164,13 @@ def shapes(stage, kinds):
         try:
             place, where = place_of(two, name, position, goal, prepare)
             tab = go_to(two, name, place)
-            until(f"the place in {name} at {where}, {place}", lambda: abs(here.run(tab, position) - where) <= 3, within=5)
+            until(f"the place in {name} at {where}, {place}", lambda: abs(here.run(tab, position) - where) <= 3)
             if not ratio:
                 continue
             # With another text than there.
             tab = go_to(two, name, {**place, "words": "Words that are not in this page."})
             until(f"the ratio in {name}, {place}",
-                  lambda: abs((in_page(here, tab, "handoffPage.read()") or {}).get("ratio", 9) - place["ratio"]) < 0.02, within=8)
+                  lambda: abs((in_page(here, tab, "handoffPage.read()") or {}).get("ratio", 9) - place["ratio"]) < 0.02)
         except Failure as failure:
             wrong.append(str(failure))
     expect(not wrong, "\n".join(wrong))
@@ -211,16 +211,19 @@ def data(stage):
 def slow(stage):
     two = Two(stage, (Firefox, Chromium))
     there, here = two.browsers
+    LATE.clear()
+    stage.closers.append(LATE.set)
     tab = there.open(two.site.url("/small/1"))
     url = two.site.url("/shapes/slow")
     # Without waiting.
     there.run(tab, f"(setTimeout(() => {{ location = {json.dumps(url)} }}), 1)")
-    one = two.offer("Slow", within=4)
+    one = two.offer("Slow")
     there.run(tab, f"(document.querySelector('#p150').scrollIntoView({{behavior: 'instant'}}), 1)")
     two.taker.ctl("continue", one["id"])
     target = until("the tab", lambda: next(iter(here.tabs(url)), None))
-    until("the place", lambda: abs(here.run(target, DOWN.format(150))) <= 3, within=4)
+    until("the place", lambda: abs(here.run(target, DOWN.format(150))) <= 3)
     expect(here.run(target, "document.readyState") == "loading", "the page was complete, so nothing was tested")
+    LATE.set()
 
 
 @test("boxes, frames, copies, repeated and vertical text keep the place from Chromium to Firefox, and their ratio", limit=240)

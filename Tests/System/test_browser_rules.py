@@ -42,7 +42,7 @@ def variant(stage, incognito="not_allowed", *changes):
     return folder
 
 
-def titles(taker, site, browser, open_private):
+def titles(taker, site, browser, open_private, is_guarded=True):
     """Returns the titles that were offered to the other device while a private window was open, and
     after it a page of a normal one."""
     watch = taker.follow("watch")
@@ -51,7 +51,10 @@ def titles(taker, site, browser, open_private):
     offered(watch, "before")
     open_private(site.url("/" + SECRET))
     # Any announcement of the private page would be immediate, and so precede the next page.
-    time.sleep(1)
+    if is_guarded:
+        time.sleep(1)
+    else:
+        offered(watch, SECRET)
     browser.open(site.url("/after"))
     offered(watch, "after")
     watch.process.terminate()
@@ -95,7 +98,7 @@ def firefox_windows(stage):
         attached(browser, origin)
         has = browser.in_browser("return WebExtensionPolicy.getByID('browser@handoff1.dev').privateBrowsingAllowed")
         expect(has == (allowed and incognito == "spanning"), f"with {incognito}, allowed {allowed}: the permission is {has}")
-        seen = titles(taker, site, browser, lambda url: browser.open(url, private=True))
+        seen = titles(taker, site, browser, lambda url: browser.open(url, private=True), guarded)
         if guarded and has:
             never_kept(origin, taker)
             origin.start()
@@ -103,7 +106,7 @@ def firefox_windows(stage):
         expect((SECRET in seen) != guarded, f"with {incognito}, allowed {allowed}, guarded {guarded}: {seen}")
 
 
-@test("the result of a form is not offered even if the browser reports the response late", limit=60)
+@test("the result of a form is not offered even if the browser reports the response late", limit=120)
 def late_reports(stage):
     origin, taker = stage.pair()
     site = Site(stage)
@@ -168,7 +171,7 @@ def other_callers(stage):
     for words in (["chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"], ["/usr/lib/mozilla/x.json", "other@example.org"],
                   [""], ["/x.json"], [f"chrome-extension://{CHROMIUM_ID}.example/"]):
         host = Host(stage, {}, *words)
-        expect(host.process.wait(10) == 2, f"{words} was served")
+        expect(host.process.wait(30) == 2, f"{words} was served")
         expect(host.process.stdout.read() == b"", f"{words} received data")
 
 
@@ -186,19 +189,17 @@ def no_account(stage):
     host = Host(stage, {"HOME": home, "XDG_RUNTIME_DIR": runtime})
     expect("not in an account" in host.receive("lost")["message"], "it does not report the missing account")
     host.send({"kind": "noPage"})
-    before = None
     try:
         listener.accept()
         raise Failure("it connected")
     except TimeoutError:
-        before = host.switches()
-    time.sleep(3)
-    expect(host.switches() == before, "it does not sleep")
+        pass
+    until("its sleep", lambda: quiet(host), within=45)
     state = os.path.join(home, ".local", "state", "handoff", "state")
     os.makedirs(state)
     with open(os.path.join(state, "account"), "w") as file:
         file.write("x")
-    listener.settimeout(10)
+    listener.settimeout(30)
     listener.accept()
 
 

@@ -160,8 +160,12 @@ def between(stage, first, second):
     offered(taker, "last.txt")
     titles = {each["activity"]["title"] if "activity" in each else each.get("title") for each in taker.watch.seen}
     expect("draft.txt" in titles and titles.isdisjoint({"COMMIT_EDITMSG", "hidden", "hidden.gpg"}), f"offered: {titles}")
-    names = [each["title"] for each in taker.ctl("list").lines if each.get("type") == TYPE and each["deviceName"] == "origin"]
-    expect(names == ["last.txt"], f"offered: {names}")
+
+    def names():
+        return [each["title"] for each in taker.ctl("list").lines if each.get("type") == TYPE and each["deviceName"] == "origin"]
+
+    # An editor withdraws the previous file after it has offered the next one.
+    until(f"only the last file: {names()}", lambda: names() == ["last.txt"])
     hostile(origin, taker, mine)
 
 
@@ -306,6 +310,7 @@ class Stub:
     def __init__(self, daemon, file, *options):
         words = ["node", STUB, EXTENSION, file, *options]
         before = published(daemon)
+        self.daemon = daemon
         self.process = subprocess.Popen(words, env=daemon.environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         daemon.stage.processes.append(self.process)
         until("the offer of the extension", lambda: published(daemon) > before)
@@ -317,8 +322,10 @@ class Stub:
         return json.loads(self.process.stdout.readline())
 
     def end(self):
+        before = published(self.daemon)
         self.process.stdin.close()
         expect(self.process.wait(20) == 0, "the extension does not end")
+        until("the end of its offer", lambda: published(self.daemon) < before)
 
 
 @test("files of temporary folders, version control and passwords are private")
@@ -451,7 +458,8 @@ def started(stage):
     probe.terminal = Terminal(stage, words[1:], environment, taker.folder)
     state = probe.wait(there, _4=True)
     expect(state[1:3] == [2, 3] and state[3].startswith("unsaved\n") and content(there) == data, f"{state}")
-    expect(not [each for each in os.listdir(os.path.dirname(taker.socket)) if each.startswith("handoff-")], "files are left")
+    # The file with the request is removed after the editor has received it.
+    until("no files", lambda: not [each for each in os.listdir(os.path.dirname(taker.socket)) if each.startswith("handoff-")])
 
 
 if __name__ == "__main__":

@@ -81,7 +81,7 @@ class FileManager:
         until(lambda: self.menu() == wanted, f"{wanted}", self.menu)
 
 
-def until(condition, what, seen=lambda: "", within=20):
+def until(condition, what, seen=lambda: "", within=30):
     limit = time.monotonic() + within
     while not (value := condition()):
         expect(time.monotonic() < limit, f"timed out waiting for {what}: {seen()}")
@@ -120,15 +120,15 @@ def three(stage):
         expect(manager.menu([]) == [] == manager.menu([]), "an entry without files")
         expect(manager.menu() == CHOOSER, "the first menu")
         expect(manager.choose(*CHOOSER) == "Handoff::send", "wrong name")
-        expect(window.choices.get(timeout=20) == ("send-to", [["", ["file:///tmp/a"]]]), "wrong choice")
+        expect(window.choices.get(timeout=30) == ("send-to", [["", ["file:///tmp/a"]]]), "wrong choice")
         manager.shows("my__laptop")
         manager.menu(URIS)
         expect(manager.choose("my__laptop") == f"Handoff::{identifier}", "wrong name")
-        expect(window.choices.get(timeout=20) == ("send-to", [[identifier, URIS]]), "wrong files")
+        expect(window.choices.get(timeout=30) == ("send-to", [[identifier, URIS]]), "wrong files")
         manager.menu(URIS[2:3])
         # Caja finds the chosen item by its name.
         expect(manager.choose("Choose Devices…") == "Handoff::send", "an entry that is still shown would not be found")
-        expect(window.choices.get(timeout=20) == ("send-to", [["", URIS[2:3]]]), "wrong files")
+        expect(window.choices.get(timeout=30) == ("send-to", [["", URIS[2:3]]]), "wrong files")
     origin.stop()
     for manager in managers:
         manager.shows("my__laptop (offline)")
@@ -142,7 +142,7 @@ def three(stage):
 @test("the devices are followed again when the daemon has restarted, and a menu connects after the last attempt")
 def restarted(stage):
     origin, taker = stage.pair()
-    patient = FileManager(stage, "Nautilus", taker.environment, SETTLED=0, DELAYS=[50] * 200)
+    patient = FileManager(stage, "Nautilus", taker.environment, SETTLED=0, DELAYS=[50] * 1000)
     brief = FileManager(stage, "Caja", taker.environment, SETTLED=0, DELAYS=[1])
     patient.shows("origin")
     brief.shows("origin")

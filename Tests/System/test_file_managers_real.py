@@ -16,7 +16,7 @@ from urllib.parse import quote
 
 from browsers import until
 from desk import Desk, downloads
-from harness import FULL_SAMPLES, ROOT, Failure, Skip, content, expect, main, run, tail
+from harness import FULL_SAMPLES, ROOT, Failure, Skip, content, expect, limit_rate, main, run, tail
 from notifications import Dunst, SessionBus
 from receiver import receivers
 from windows import PYTHON, WITHIN, Screen, SettingsWindow, window_test as test
@@ -245,7 +245,12 @@ def names(stage):
 
 def received(desktop):
     """Returns the number of bytes that have been saved at the second device."""
-    return sum(os.path.getsize(os.path.join(place, name)) for place, _, names in os.walk(desktop.saved) for name in names)
+    size = 0
+    for place, _, names in os.walk(desktop.saved):
+        for name in names:
+            with contextlib.suppress(FileNotFoundError):  # It has been given its final name.
+                size += os.path.getsize(os.path.join(place, name))
+    return size
 
 
 def halt(desktop, bytes, stop):
@@ -254,6 +259,7 @@ def halt(desktop, bytes, stop):
     while received(desktop) < bytes:
         expect(time.monotonic() < limit, "nothing arrives")
     stop()
+    limit_rate(desktop.stage)
 
 
 def traffic():
@@ -280,6 +286,7 @@ def large(stage):
         manager.press("Send To", "Device…")
         window.see("500 items").press("Send")
 
+    limit_rate(stage, 400)
     send()
     dunst.displayed(1)
     dunst.click()
@@ -358,6 +365,7 @@ def bar(stage):
     with open(path, "wb") as file:
         for _ in range(256):
             file.write(os.urandom(1 << 20))
+    limit_rate(stage, 400)
     desk.origin.follow("send", "taker", path)
     dunst.displayed(1)
     dunst.click()

@@ -14,7 +14,6 @@ import socket
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 import checkouts
@@ -66,6 +65,11 @@ def awaited(device, id):
     watch = device.daemon.follow("watch")
     watch.wait("added", id=id)
     watch.process.kill()
+
+
+def withdrawn(device, id):
+    """Waits until a device has learned that an offer has ended."""
+    until("the end of the offer", lambda: all(each["id"] != id for each in device.daemon.ctl("list").lines))
 
 
 def answered(device, answer, *words):
@@ -141,6 +145,7 @@ def there_and_back(stage):
     expect(laptop.checkout.read("c") == b"second\n" and done["path"] == laptop.checkout.place, f"{done}")
     expect(laptop.checkout.git("show", done["before"] + ":a") == b"changed\n", "the replaced work was not kept")
     expect(offer.interrupt() == 0, "Ctrl-C has another exit status")
+    withdrawn(laptop, offer.id)
     laptop.program("continue", code=4)
     # Back: the work there contains that of this device, so it is replaced, and kept.
     laptop.checkout.write("b.txt", b"on the laptop\n")
@@ -181,7 +186,10 @@ def there_and_back(stage):
     awaited(laptop, off.id)
     desk.daemon.ctl("app", "disable", "dev.handoff1.git")
     off.interrupt()
+    withdrawn(laptop, off.id)
     off = desk.publish()
+    # Of another app, and published later.
+    awaited(laptop, desk.daemon.publish("https://example.org/later").id)
     offers = laptop.program("status", laptop.checkout.place)[0]["offers"]
     expect(not offers, f"a disabled app offers {offers}")
     off.interrupt()
@@ -208,6 +216,7 @@ def cloned(stage):
     expect("not an empty folder" in laptop.program("continue", "--clone", place, code=1)[-1]["message"], "cloned again")
     offer.process.kill()
     desk.daemon.stop()
+    withdrawn(laptop, offer.id)
     expect(laptop.program("continue", code=4)[-1]["error"] == "NothingToContinue", "continued")
     laptop.daemon.stop()
     expect(laptop.program("continue", code=3)[-1]["error"] == "DaemonNotReachable", "continued")
@@ -680,11 +689,12 @@ def killed(stage):
             span = 2 * (time.monotonic() - begin)
         child = os.fork()
         if child == 0:
-            os.setsid()
             try:
+                os.setpgid(0, 0)
                 Transfer(program, source, target).run()
             finally:
                 os._exit(0)
+        os.setpgid(child, child)  # Either process can be the first.
         if number % 4 < 2:
             time.sleep(chance.random() * span)
         else:  # While the files and the index are replaced.
@@ -699,6 +709,10 @@ def killed(stage):
         until("the end of its Git processes", lambda: not is_running(child))
         mark = target.path(".git/handoff-continue")
         expect(target.read("own") == b"of the target\n", "a file of the target was lost")
+        # A Git process that was killed leaves the lock of its reference. As the message of Git advises.
+        for pattern in ("HEAD.lock", "packed-refs.lock", "refs/**/*.lock"):
+            for lock in glob.glob(target.path(f".git/{pattern}"), recursive=True):
+                os.unlink(lock)
         if os.path.exists(mark):
             kills["during"] += 1
             refused_now = Transfer(program, source, target)
@@ -708,9 +722,6 @@ def killed(stage):
             except program.Failure as failure:
                 expect("handoff-git resume" in str(failure), f"{failure}")
             with environment(target.environment):
-                for name in ("HEAD.lock", "refs/heads/main.lock"):  # As the message of Git advises.
-                    if os.path.exists(target.path(f".git/{name}")):
-                        os.unlink(target.path(f".git/{name}"))
                 report = program.apply.resume(program.Repository(target.place))
                 expect(not report["different"] and program.apply.resume(program.Repository(target.place)) is None, f"{report}")
         else:
@@ -804,7 +815,7 @@ def no_exclusive_rename(stage):
 
 @test("if the sending program is killed, nothing changes, and the work continues later", limit=600)
 def killed_sender(stage):
-    chance, outcomes, span = random.Random(8), {"refused": 0, "done": 0}, 0.0
+    chance, outcomes = random.Random(8), {"refused": 0, "done": 0}
     for number in range(60 if FULL_SAMPLES else 5):
         source, target = pair(stage)
         source.write("large", os.urandom(6_000_000))
@@ -820,20 +831,23 @@ def killed_sender(stage):
             finally:
                 os._exit(0)
         there.close()
-        killer = threading.Timer(chance.random() * span if number else 60, os.kill, (child, signal.SIGKILL))
-        before, begin = target.unchanged(), time.monotonic()
+        # The share of the bytes after which it is killed: before the first one, during the transfer, or never.
+        share, before = chance.uniform(-0.2, 1.2) if number else 2, target.unchanged()
+
+        def kill(done, total):
+            if done >= share * total:
+                os.kill(child, signal.SIGKILL)
+
         try:
             with environment(target.environment), here:
-                killer.start()
-                state = program.receive.receive(program.Repository(target.place), program.Stream(here), False)
-                span = span or time.monotonic() - begin
+                kill(0, 1)
+                state = program.receive.receive(program.Repository(target.place), program.Stream(here, kill), False)
                 expect(state.head == source.head, "another state")
                 outcomes["done"] += 1
         except (program.Failure, OSError):
             outcomes["refused"] += 1
             expect(target.unchanged() == before, "the target was changed")
             expect(not [each for each in os.listdir(target.path(".git/objects")) if each.startswith("tmp_")], "parts remain")
-        killer.cancel()
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
         carried(source, target)

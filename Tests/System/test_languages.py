@@ -48,7 +48,7 @@ class Program:
         self.process.stdin.write(data)
         self.process.stdin.flush()
 
-    def wait(self, wanted, within=20):
+    def wait(self, wanted, within=30):
         """Skips lines up to the wanted one."""
         limit = time.monotonic() + within
         while True:
@@ -79,10 +79,10 @@ def command(stage, language):
     return [program]
 
 
-def offered(daemon, origin):
+def offered(daemon, origin, **fields):
     """Waits until the count of another device is offered to a daemon."""
     watch = daemon.follow("watch")
-    watch.wait("added", type=TYPE, deviceName=origin.name, kept=None)
+    watch.wait("added", type=TYPE, deviceName=origin.name, kept=None, **fields)
     watch.interrupt()
 
 
@@ -93,6 +93,7 @@ def hand_over(stage, first, second):
     for program in (here, there):
         program.wait("save 0")
     offered(laptop, desk)
+    offered(desk, laptop)
     here.type(b"abc")
     here.wait("count 3")
     laptop.ctl("continue", "--type", TYPE)
@@ -132,7 +133,7 @@ def c_and_python(stage):
 
 def complains(program, words):
     """Waits until the program has written a text to its standard error."""
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 30
     while words not in open(program.log).read():
         expect(time.monotonic() < limit, f"counter.{program.language} never reported: {words} ({program.log})")
         time.sleep(0.05)
@@ -168,11 +169,11 @@ for language in LANGUAGES:
         desk.daemon.extra |= {"PATH": os.environ["PATH"], "PYTHONPATH": MODULES}
         record = desk.record()
         # It runs until the end of its input.
-        line = f"sleep 10 | {shlex.join(command(stage, language))} >{record} 2>&1"
+        line = f"sleep 30 | {shlex.join(command(stage, language))} >{record} 2>&1"
         desk.manifest("counter", ["sh", "-c", line], types=[TYPE])
         desk.start().publish(TYPE, "--user-info", '{"count": 7}')
         desk.ctl("continue", "--type", TYPE)
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 30
         while "continue 7" not in open(record).read():
             expect(time.monotonic() < limit, f"it never continued: {open(record).read()}")
             time.sleep(0.02)
@@ -184,8 +185,8 @@ def refused_stream(stage):
     for language in LANGUAGES:
         program = Program(laptop, language)
         program.wait("save 0")
-        plain = desk.follow("publish", TYPE, "--user-info", '{"count": 4}')
-        offered(laptop, desk)
+        plain = desk.publish(TYPE, "--user-info", '{"count": 4}')
+        offered(laptop, desk, id=plain.id)
         laptop.ctl("continue", "--type", TYPE)
         program.wait("continue 4")
         complains(program, "StreamFailed")

@@ -49,7 +49,7 @@ termios.tcsetattr(0, termios.TCSADRAIN, saved)
 """
 
 
-def until(name, condition, within=20, log=None):
+def until(name, condition, within=30, log=None):
     """Waits until the condition is true. Returns its value."""
     limit = time.monotonic() + within
     while not (value := condition()):
@@ -135,6 +135,11 @@ def offered(daemon, title=None):
     found = watch.wait("added", type=TYPE, **({"title": title} if title else {}))
     watch.process.kill()
     return found["id"]
+
+
+def ended(daemon):
+    """Waits until no session is offered to a device. Otherwise the next one could be mistaken for the last one."""
+    until("the end of the offer", lambda: not daemon.ctl("list").lines)
 
 
 def viewer(stage, daemon, name="viewer", **more):
@@ -232,7 +237,8 @@ def live(stage):
     pid = child(shell)
     os.kill(pid, signal.SIGTSTP)
     until("the stop", lambda: state(pid) == "T")
-    expect(modes(shell)[1].split()[:-1] == before[1].split()[:-1], f"a stopped viewer leaves its modes: {modes(shell)}")
+    # The tmux of the viewer can read its last output later.
+    until("the modes of a stopped viewer", lambda: modes(shell)[1].split()[:-1] == before[1].split()[:-1])
     shell.type("fg", "Enter")
     shell.sees("漢字")
     # The origin ends.
@@ -282,6 +288,7 @@ def losses(stage):
             shared.process.wait(20)
             shell.sees("the session has ended on origin")
             shell.sees("status=0")
+            ended(taker)
             shared = Share(origin, "tmux:work", server=host)
             offered(taker, "work")
             attach(shell)
@@ -319,6 +326,7 @@ def command(stage):
     path = shared.server()
     shared.process.kill()
     until("the end of the command", lambda: subprocess.run(["tmux", "-S", path, "list-sessions"], capture_output=True).returncode)
+    ended(taker)
     # Switched off, and on again.
     shared = Share(origin, "--", "sleep", "98765")
     watch = taker.follow("watch")
@@ -329,11 +337,13 @@ def command(stage):
     watch.process.kill()
     shared.process.terminate()
     expect(shared.process.wait(20) == 128 + signal.SIGTERM, "the exit status")
+    ended(taker)
     # Withdrawn by another command.
     shared = Share(origin, "--", "sleep", "98765")
+    offer = offered(taker, "sleep")
     attach(shell)
     shell.sees("shown on taker")
-    origin.ctl("withdraw", offered(taker, "sleep"))
+    origin.ctl("withdraw", offer)
     shell.sees("the session has ended on origin")
     expect(shared.process.wait(20) == 0, "it does not end when it is withdrawn")
 
@@ -389,7 +399,7 @@ class Stream:
         connection = Connection(daemon).send(APPS + "OpenStream", upgrade=True, continuation=taken["continuation"])
         connection.next(byte_by_byte=True)
         self.socket = connection.socket
-        self.socket.settimeout(20)
+        self.socket.settimeout(30)
         self.received = b""
 
     def send(self, kind, content, length=None):
@@ -455,6 +465,7 @@ def hostile_viewer(stage):
         until("the default size", lambda: any(line.endswith("80x24") for line in host.clients()))
         stream.send(kind, content)
         stream.rest()
+    until("the end of the clients", lambda: len(host.clients()) == 1)
     # No more viewers than the limit.
     streams = [Stream(taker).hello() for _ in range(8)]
     for stream in streams:
@@ -546,7 +557,7 @@ def hostile_host(stage):
         expect(frames.count("b'H") == 1 and "b'D" not in frames, f"the terminal has replied: {frames}")
         process.terminate()
         process.wait(20)
-        until("the end of the offer", lambda: not taker.ctl("list").lines)
+        ended(taker)
 
 
 @test("no viewer is admitted or lost while connections end")
@@ -656,18 +667,20 @@ def directories(stage):
     watch.wait("ready")
     terminals = os.path.join(origin.environment["XDG_RUNTIME_DIR"], "handoff-terminal")
 
-    def shown():
-        return screen.run("display-message", "-p", "-t", "=screen:", "#{window_id} #{pane_current_path}").split(" ", 1)
+    def windows():
+        """Returns the directory of each window. Windows of former steps can end at any time."""
+        rows = screen.run("list-windows", "-t", "=screen:", "-F", "#{window_id} #{pane_current_path}")
+        return dict(re.findall(r"^(@\d+) (.*)", rows, re.MULTILINE))
 
     for number, (shell, _) in enumerate(shells):
         here = Server(stage, origin, f"in-{shell}", f"exec {shutil.which(shell)}")
         here.type(f"cd {os.path.realpath(origin.folder)}/src/letters/drafts", "Enter")
         offer = watch.wait("added", type="dev.handoff1.directory")
         expect(offer["title"] == "drafts/", f"{offer}")
-        before = shown()
+        before = windows()
         taker.ctl("continue", offer["id"])
         place = os.path.join(os.path.realpath(taker.folder), "code/here/letters/drafts")
-        until(f"a terminal in {place}, not {shown()}", lambda: shown() != before and shown()[1] == place)
+        until(f"a terminal in {place}", lambda: any(path == place and each not in before for each, path in windows().items()))
         if number == 0:  # In the terminal of the command, which is one of that server.
             command = [os.path.join(BIN, "handoffctl"), "--socket", taker.socket, "continue", offer["id"]]
             screen.run("new-window", "-d", "-n", "here", "-t", "=screen:", *command)
@@ -686,9 +699,10 @@ def directories(stage):
         here.type("cd -", "Enter")
         here.type(f"cd {os.path.realpath(origin.folder)}/src/letters/*x*", "Enter")
         offer = watch.wait("added", type="dev.handoff1.directory")
-        before = shown()
+        before = windows()
         taker.ctl("continue", offer["id"])
-        until("a terminal in a directory with an odd name", lambda: shown() != before and "touch x" in shown()[1])
+        until("a terminal in a directory with an odd name",
+              lambda: any("touch x" in path and each not in before for each, path in windows().items()))
         if number == 0:
             # The session of tmux in which the shell runs is offered too.
             shared = Share(origin, f"tmux:in-{shell}", server=here)

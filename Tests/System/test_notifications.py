@@ -42,7 +42,7 @@ class Desk(AppDesk):
     def why(self, activity, message, remedy=None):
         """Waits until 'why' gives this reason for a missing notification. Also checks doctor, which
         reports the same unless nothing is missing."""
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 30
         while True:
             check = next(line for line in self.ctl("why", activity).lines if line["check"] == "notices")
             if message in check["message"] and (remedy is None) == (check["remedy"] is None) and (remedy or "") in (check["remedy"] or ""):
@@ -53,7 +53,7 @@ class Desk(AppDesk):
             found = [line for line in self.ctl("doctor", code=None).lines if line["check"] == "notices"]
             expect(any(line["state"] == "warning" and remedy in line["remedy"] for line in found), f"'{remedy}' expected: {found}")
 
-    def logged(self, text, within=20):
+    def logged(self, text, within=30):
         limit = time.monotonic() + within
         while time.monotonic() < limit:
             with open(self.daemon.log, errors="replace") as file:
@@ -127,6 +127,8 @@ def another_opener(stage):
     if len(shown) > 5 and time.monotonic() - begin >= 10:
         raise Skip("the machine is too slow: the change is shown before the action can be chosen", optional=True)
     expect(len(shown) == 5, f"it was already shown: {shown[5:]}")
+    if time.monotonic() - begin >= 8:
+        raise Skip("the machine is too slow: the change can be shown while the action is chosen", optional=True)
     desk.server.choose(notification["id"], "default", TOKEN)
     desk.server.one(summary="Could not continue 5", body="It has changed, and would now open in another app than the notification named")
     expect(not os.path.exists(desk.played) and not os.path.exists(other), "an app was started")
@@ -187,7 +189,7 @@ def muted(stage):
     def app():
         return next(one for one in desk.ctl("apps").lines if one["id"] == "org.example.Painter")
 
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 30
     while app()["notified"]:
         expect(time.monotonic() < limit, "it is not muted")
         time.sleep(0.02)
@@ -414,7 +416,7 @@ class FileManager(BusClient):
 
 def words(record):
     """Returns the arguments of a simulated opener, once it was called."""
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 30
     while not os.path.exists(record):
         expect(time.monotonic() < limit, "no file was opened")
         time.sleep(0.02)
@@ -450,7 +452,7 @@ def saved(stage):
     manager = FileManager(desk.bus)
     path = desk.fetch("last one.txt")
     desk.server.choose(desk.server.one(summary="last one.txt saved to Fetched")["id"], "show", TOKEN)
-    shown = manager.shown.get(timeout=20)
+    shown = manager.shown.get(timeout=30)
     expect(shown == ("ShowItems", [f"file://{path.replace(' ', '%20')}"], TOKEN), f"wrong: {shown}")
     expect(not os.path.exists(desk.opened), "the folder was opened, too")
 
@@ -530,7 +532,7 @@ def locked(stage):
 
     def lock():
         logind.session("2", LockedHint=True)
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 30
         while desk.daemon.ctl("status").line["advertising"]:
             if time.monotonic() > limit:
                 raise Failure("the daemon does not know that the screen is locked")
@@ -547,9 +549,11 @@ def locked(stage):
     lock()
     desk.server.none()
     desk.publish(TYPE, "--title", "Secret").interrupt()
-    desk.publish(TYPE, "--title", "Later")
+    later = desk.publish(TYPE, "--title", "Later")
     logind.session("2", LockedHint=False)
     desk.server.choose(desk.shown("Later")["id"], "dismiss")
+    # The lock and the choice arrive over different buses.
+    desk.why(later.id, "was dismissed", f"handoffctl continue {later.id[:7]}")
     # A dismissed offer is not shown again. Only a timeout could prove that it is not, so wait for
     # another device's offer.
     lock()

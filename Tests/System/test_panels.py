@@ -57,7 +57,7 @@ KEYBOARD = "org.gnome.Mutter.RemoteDesktop"
 RETURN, SUPER = 0xFF0D, 0xFFEB
 
 
-def until(condition, what, within=20):
+def until(condition, what, within=30):
     limit = time.monotonic() + within
     while not (value := condition()):
         expect(time.monotonic() < limit, f"timed out waiting for {what}")
@@ -120,7 +120,7 @@ class Desk(AppDesk):
 
     def continued(self, publish):
         """Waits until the app here has received the activity."""
-        publish.wait("continued", 15, deviceName="taker")
+        publish.wait("continued", deviceName="taker")
         until(lambda: publish.id.encode() in content(self.played), "the activity")
 
     def tray_process(self):
@@ -185,10 +185,16 @@ class Screen:
 
     def popup(self, *words):
         """Does something that opens a menu or a tooltip, and waits until it is drawn. Returns its box."""
-        self.empty()
-        self.use(*words)
-        # A part of it may be drawn first.
-        return self.until(lambda: (box := self.box()) and box == self.box() and box, "popup")
+        def opened():
+            self.empty()
+            self.use(*words)
+            limit = time.monotonic() + 5
+            # A part of it may be drawn first.
+            while not ((box := self.box()) and box == self.box()) and time.monotonic() < limit:
+                time.sleep(0.05)
+            return box
+        # A panel ignores clicks on an icon whose menu it has not read yet.
+        return self.until(opened, "popup")
 
     def empty(self):
         """Clicks next to any menu, and waits until there is none."""

@@ -159,7 +159,7 @@ def simulated(stage, *offers, idle=60, continuing=lambda parameters: None):
     return daemon, Search(stage, {**daemon.environment, "HANDOFF_SOCKET": daemon.path}, idle)
 
 
-def until(condition, what, within=20):
+def until(condition, what, within=30):
     limit = time.monotonic() + within
     while not (value := condition()):
         expect(time.monotonic() < limit, f"timed out waiting for {what}")
@@ -372,7 +372,7 @@ def not_started(stage):
     manager.call("RequestName", "su", Writer().text(SYSTEMD).number(4).data)
     search = Search(stage, daemon.environment, bus=bus)
     expect(search.find("quarter") == [] == search.match("quarter"), "found without a daemon")
-    expect(queries.get(timeout=10) == ("/org/freedesktop/systemd1/unit/handoffd_2esocket", *UNIT), "wrong query")
+    expect(queries.get(timeout=30) == ("/org/freedesktop/systemd1/unit/handoffd_2esocket", *UNIT), "wrong query")
     server = NotificationServer(bus)
     search.krunner("Run", "(ss)", f"{'5' * 64}.{1:032x}", "")
     server.one(summary="Could not continue the offer", body="handoffd does not run")

@@ -60,7 +60,7 @@ def refused(call, *words):
 
 
 def awaited(path):
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 30
     while not os.path.exists(path) or not os.path.getsize(path):
         expect(time.monotonic() < limit, f"{path} does not exist")
         time.sleep(0.02)

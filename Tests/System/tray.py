@@ -40,7 +40,7 @@ class Caller(BusClient):
         return self._result(kinds)
 
     def _result(self, kinds):
-        result = self.results.get(timeout=10)
+        result = self.results.get(timeout=30)
         if isinstance(result, Refused):
             raise result
         expect(result.get(8, "") == kinds, f"{kinds} expected: {result}")
@@ -67,12 +67,12 @@ class Icon(Caller):
                 self.signals.append((message["member"], Reader(message["body"]).values(message.get(8, ""))))
                 self.changed.notify_all()
 
-    def until(self, condition, what, within=20):
+    def until(self, condition, what, within=30):
         with self.changed:
             if not self.changed.wait_for(condition, within):
                 raise Failure(f"timed out waiting for {what}; registered: {self.registered}, signals: {self.signals}")
 
-    def find(self, within=20):
+    def find(self, within=30):
         """Waits until a real tray has exactly one icon. Returns the bus name of the tray."""
         limit = time.monotonic() + within
         while True:
@@ -102,7 +102,7 @@ class Icon(Caller):
         """Returns the id of each item by its label."""
         return {item[1].get("label", ""): item[0] for item in self.layout()[1][2]}
 
-    def menu(self, condition, what, within=20):
+    def menu(self, condition, what, within=30):
         """Waits until the labels meet a condition. Reads them again only after a signal, as panels do. Returns them."""
         limit = time.monotonic() + within
         while True:
@@ -148,7 +148,7 @@ class Tray(Icon):
         self.until(lambda: len(self.registered) >= count, "a registration")
         return self._result("a{sv}")[0]
 
-    def without(self, name, within=20):
+    def without(self, name, within=30):
         """Waits until a program has left the bus."""
         limit = time.monotonic() + within
         while Reader(self.call("NameHasOwner", "s", Writer().text(name).data)).number():
@@ -166,7 +166,7 @@ class Monitor(BusClient):
         self.seen.clear()
         self._send(CALL, {1: "/org/freedesktop/DBus", 2: "org.freedesktop.DBus.Monitoring", 3: "BecomeMonitor",
                           6: "org.freedesktop.DBus"}, "asu", Writer().texts([]).number(0).data)
-        self.replies.get(timeout=10)
+        self.replies.get(timeout=30)
 
     def _handle(self, message):
         if message["kind"] in (REPLY, ERROR) and message["to"] == getattr(self, "name", message["to"]):

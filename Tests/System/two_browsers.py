@@ -68,7 +68,7 @@ class Two:
         for browser in self.pair.browsers.values():
             expect(browser.process.poll() is None, f"{browser.name} has ended")
 
-    def offer(self, url_or_title, daemon=None, within=15):
+    def offer(self, url_or_title, daemon=None, within=30):
         """Returns the offer of a page by its title, as the other device sees it."""
         daemon = daemon or self.taker
         return until(f"an offer of {url_or_title}", lambda: next(
@@ -77,7 +77,7 @@ class Two:
 
 def offered(watch, title):
     """Waits until a watching command reports an offer with this title, which may arrive after the address."""
-    until(title, lambda: watch.next(within=20).get("title") == title)
+    until(title, lambda: watch.next(within=30).get("title") == title)
 
 
 def scroll_to(browser, tab, number):
