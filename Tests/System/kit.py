@@ -83,7 +83,7 @@ class App(Follower):
     def end(self):
         """Closes its input, which ends the app. Returns the exit code."""
         self.process.stdin.close()
-        return self.process.wait(20)
+        return self.process.wait(60)
 
 
 def only_on(app, place, but=()):

@@ -37,7 +37,7 @@ printf '%s\\n' "$@" >'{self.saves}.part'
         def part():
             names = os.listdir(self.folder) if os.path.exists(self.folder) else []
             return [name for name in names if os.path.getsize(os.path.join(self.folder, name)) > 1 << 20]
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 60
         while not part():
             expect(time.monotonic() < limit, f"nothing arrives: {send.seen}")
         self.origin.process.send_signal(signal.SIGSTOP)

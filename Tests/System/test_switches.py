@@ -194,7 +194,7 @@ def completes(stage):
     origin.ctl("pause")
     taker.ctl("pause")
     continuing.wait("continued")
-    expect(continuing.process.wait(20) == 0, "the continuation did not complete")
+    expect(continuing.process.wait(60) == 0, "the continuation did not complete")
 
 
 @test("the administrator's policy overrides the user's switches, and is reloaded at SIGHUP")
