@@ -273,6 +273,13 @@ class Daemon:
         follower.id = follower.wait("published")["id"]
         return follower
 
+    def know_sessions(self):
+        """Waits until the daemon knows the user's sessions, which it requests at its start. Returns its status. Until then,
+        it hands nothing over."""
+        while "session" in {hold["by"] for hold in self.ctl("status").line["holds"]}:
+            time.sleep(0.02)
+        return self.ctl("status").line
+
     def join(self, file):
         """Joins an account by a file, and returns when the device has the key."""
         imported = self.ctl("account", "import", file, code=None)

@@ -71,6 +71,7 @@ def event(process, name, others=None):
 def account(stage):
     daemon = stage.daemon("daemon")
     daemon.ctl("account", "create")
+    daemon.know_sessions()
     return daemon, Python(stage, daemon)
 
 
@@ -226,7 +227,7 @@ def announcing(stage):
     expect("continue" in asked, f"the peer received no request: {asked}")
     offer.stdin.close()
     expect(event(offer, "goodbye")["acknowledged"], "the leave message was not acknowledged")
-    watch.wait("removed", id=offered["activity"], within=5)
+    watch.wait("removed", id=offered["activity"])
     expect(offer.wait(60) == 0, "the peer failed")
     expect(daemon.ctl("list").lines == [], "the offer is still there")
 
