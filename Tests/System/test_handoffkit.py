@@ -161,6 +161,7 @@ def scenes(stage):
     reader = App(taker, types=[TYPE])
     for number in (1, 2):
         reader.do("scene", name=f"window {number}", about=f"letter/{number}")
+    reader.state()
     offered(taker, title="One")
     opens(taker)
     for about, title, window in (("letter/1", "One", 1), ("letter/3", "Three", 2), ("letter/2", "Two", 2)):
@@ -289,7 +290,7 @@ def fails(taker, reader, author, act, code, reason, word, *words):
     runs. The app that continues receives the reason for the failure."""
     saved(author, taker, reader)
     change(author, taker)
-    author.do("block", **{"in": "willSave"})
+    author.block("willSave")
     asking = taker.follow("continue", *words)
     reader.wait("willContinue")
     author.wait("blocked")
@@ -342,15 +343,15 @@ def daemon_gone(stage):
 def timed_out(stage):
     origin, taker, author, reader = apps(stage, configuration=PATIENT)
     stop = lambda: origin.process.send_signal(signal.SIGSTOP)
-    fails(taker, reader, author, stop, 4610, "timedOut", "origin", "--timeout", "2")
+    fails(taker, reader, author, stop, 4610, "timedOut", "origin", "--timeout", "4")
     origin.process.send_signal(signal.SIGCONT)
 
 
 @test("4610: an app that never reports whether it accepted the activity")
 def never_answers(stage):
     _, taker, author, reader = apps(stage)
-    reader.do("block", **{"in": "continue"})
-    failed = taker.ctl("continue", "--timeout", "2", code=1)
+    reader.block("continue")
+    failed = taker.ctl("continue", "--timeout", "4", code=1)
     expect('"handlerTimedOut"' in failed.errors and "4610" in failed.errors, str(failed))
     reader.wait("continue")
     reader.do("release")
@@ -511,7 +512,7 @@ def killed_while_continuing(stage):
     begin = len(reader.seen)
     for _ in range(10):
         change(author, taker)
-        author.do("block", **{"in": "willSave"})
+        author.block("willSave")
         asking = taker.follow("continue", "--type", TYPE)
         reader.wait("willContinue")
         author.wait("blocked")
