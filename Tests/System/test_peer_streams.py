@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import random
+import select
 import socket
 import struct
 import sys
@@ -43,6 +44,7 @@ class Python:
             raise Skip(f"the Python package '{MISSING}' is not installed (pip install cryptography pyOpenSSL)")
         file = os.path.join(stage.folder, "account.handoff")
         daemon.ctl("account", "export", file)
+        daemon.know_sessions()
         self.daemon, self.target = daemon, ("127.0.0.1", daemon.ctl("status").line["port"])
         self.peer = handoff_peer.Peer(os.path.join(stage.folder, "peer.json"), file)
         self.link = self.peer.open_connection(*self.target)
@@ -351,15 +353,16 @@ def no_ticket(stage):
     silent, dripping = python.call(), python.call()
     begin = time.monotonic()
     dripping.sock.settimeout(0.3)
-    for byte in bytes(15):
+    # For 20 s, unless the connection is closed.
+    for byte in bytes(67):
         try:
             dripping.send_raw(bytes([byte]))
             time.sleep(0.3)
         except OSError:
             break
-    closes(dripping, 8)
-    closes(silent, 8)
-    expect(2 < time.monotonic() - begin < 9, f"closed after {time.monotonic() - begin:.1f} s")
+    closes(dripping)
+    closes(silent)
+    expect(2 < time.monotonic() - begin < 15, f"closed after {time.monotonic() - begin:.1f} s")
     python.is_served()
 
 
@@ -372,6 +375,8 @@ def many_without_ticket(stage):
             links.append(python.call())
         except ENDS:
             closed += 1
+    # All others would be closed after 5 s.
+    expect(closed or select.select([link.sock for link in links], [], [], 60)[0], "none of 17 connections was closed")
     for link in links:
         link.sock.settimeout(0.05)
         try:
@@ -613,7 +618,7 @@ def tiny(stage):
         watching.join()
         print(f"    {kind}: {time.monotonic() - begin:.1f} s, slowest other call {slowest * 1000:.0f} ms")
         expect(got == data, f"{kind}: wrong bytes")
-        expect(slowest < 2, f"{kind}: another call took {slowest:.1f} s")
+        expect(slowest < 10, f"{kind}: another call took {slowest:.1f} s")
         taken.end()
         expect(taken.outcome()["outcome"] == "ended", f"{taken.outcome()}")
         stays_flat(origin_memory, daemon)
@@ -640,7 +645,7 @@ def empty_records(stage):
 def key_updates(stage):
     daemon, python = member(stage)
     link, made, taken = python.by_hand()
-    link.sock.settimeout(5)
+    link.sock.settimeout(60)
     made.send(made.key_update() + made.record(struct.pack(">I", 4) + b"some"))
     expect(taken.receive(4) == b"some", "wrong bytes after a new key")
     taken.send(b"back")
@@ -649,6 +654,7 @@ def key_updates(stage):
     expect(link.buffer[4:] == b"back", "wrong bytes under the daemon's new key")
     before = memory(daemon)
     sent = 0
+    link.sock.settimeout(5)
     try:
         for _ in range(400):
             made.send(b"".join(made.key_update() for _ in range(100)))
@@ -688,9 +694,9 @@ def removed(stage):
     begin = time.monotonic()
     daemon.ctl("device", "remove", python.peer.device.hex(), "--yes", "--no-wait")
     expect(taken.outcome()["outcome"] == "removed", f"{taken.outcome()}")
-    expect(time.monotonic() - begin < 5, "it took too long")
+    expect(time.monotonic() - begin < 20, "it took too long")
     try:
-        mine.receive(5)
+        mine.receive()
         raise Failure("the removed device's stream continues")
     except streams.Reset as reset:
         expect(reset.code == streams.NOT_MEMBER, f"{reset}")
