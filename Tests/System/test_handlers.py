@@ -84,7 +84,7 @@ def not_started(stage):
     desk.start()
     desk.publish()
     desk.opens(kind="app")
-    refused = error(desk.ctl("continue", "--timeout", "1", code=1))
+    refused = error(desk.ctl("continue", "--timeout", "3", code=1))
     expect(refused["code"] == 4610 and refused["reason"] == "appNotAttached", f"wrong: {refused}")
     expect("The deaf" in refused["message"], f"wrong: {refused}")
     desk.manifest("deaf", ["/bin/false"], types=[TYPE])
@@ -191,6 +191,7 @@ def to_downloads(stage):
     received(os.path.join(folder, "report.pdf"), content)
     publish.wait("stream", state="finished")
     # The receiver has exited, and the next one is a new process.
+    desk.opens(kind="app", reason="it is running")
     desk.opens(kind="app", reason="the only app that continues it")
     desk.ctl("continue", desk.offer["id"])
     received(os.path.join(folder, "report (2).pdf"), content)
@@ -208,6 +209,8 @@ def no_downloads(stage):
     desk.opens(kind="app", name="Downloads")
     failure = error(desk.ctl("continue", desk.offer["id"], code=1))
     expect(failure["reason"] == "handlerRefused", f"wrong: {failure}")
+    desk.opens(kind="app", reason="it is running")
+    desk.opens(kind="app", reason="the only app that continues it")
     os.remove(folder)
     desk.ctl("continue", desk.offer["id"])
     received(os.path.join(folder, "report.txt"), b"words")
@@ -661,7 +664,7 @@ def started_once(stage):
     with open(gate, "w") as file:
         file.write("go\n")
     for thread in threads:
-        thread.join(30)
+        thread.join()
     expect([result.code for result in results] == [0, 0], f"wrong: {[str(result) for result in results]}")
     with open(record + ".starts") as file:
         expect(len(file.readlines()) == 1, "it was started twice")
@@ -762,7 +765,7 @@ def unit_fails(stage):
                   types=["com.example.words"])
     publish = desk.publish("com.example.words")
     desk.opens(kind="app")
-    desk.ctl("continue", publish.id, "--timeout", "2", code=1)
+    desk.ctl("continue", publish.id, "--timeout", "4", code=1)
     awaited(record + ".words")
     with open(record + ".words") as file:
         expect(file.read().splitlines() == ["${HOME}", "$HOME", "%n"], "arguments were expanded")
@@ -837,7 +840,7 @@ def older_manager(stage):
     manager, desk, record = played(stage)
     # The error text of systemd before 250, which does not support ExitType.
     manager.refusals = [("org.freedesktop.DBus.Error.PropertyReadOnly", "Cannot set property ExitType, or unknown property.")]
-    refused = error(desk.ctl("continue", "--timeout", "1", code=1))
+    refused = error(desk.ctl("continue", "--timeout", "3", code=1))
     expect(refused["reason"] == "appNotAttached", f"wrong: {refused}")
     while len(manager.starts) < 2:
         time.sleep(0.02)

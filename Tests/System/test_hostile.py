@@ -169,7 +169,7 @@ def entries(stage):
         id = publish(type="com.example.editing", title=text, userInfo={"NSUserActivityDocumentURL": "file:///EVIL"},
                      webpageURL="https://a.example/EVIL")
         desk.opens(kind="app")
-        refused = error(desk.ctl("continue", id, "--timeout", "1", code=1))
+        refused = error(desk.ctl("continue", id, "--timeout", "2", code=1))
         expect(refused["reason"] == "appNotAttached", f"wrong: {refused}")
         words, variables = take(record)
         expect(words[:3] == ["--icon", "icon", "a b"] and words[-1] == "%", f"wrong words: {words}")
