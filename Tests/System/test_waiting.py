@@ -162,6 +162,8 @@ def hour(stage):
         desk.keep(stage.file(title, "words"))
         deliver = desk.deliver()
         published = deliver.seen[-1]["id"]
+        # Nothing is offered until the restarted daemon knows the user's sessions.
+        desk.origin.know_sessions()
         for _ in range(steps):
             now += step
             clock.jump(now)
@@ -187,8 +189,11 @@ def second(stage):
     error = desk.origin.ctl("deliver", code=5).errors
     expect("AlreadyRunning" in error and f"process {deliver.process.pid})" in error, error)
     expect(len(desk.origin.ctl("list", "--mine").lines) == 1, "it is offered twice")
+    desk.prompt("origin sent you a.pdf")
     deliver.process.kill()
     deliver.process.wait(60)
+    # The prompt of the former offer has the same text.
+    desk.server.none()
     deliver = desk.deliver()
     desk.server.choose(desk.prompt("origin sent you a.pdf")["id"], "continue")
     received(os.path.join(desk.folder, "a.pdf"), b"words")
