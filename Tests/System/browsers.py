@@ -61,7 +61,7 @@ def host_manifest(folder, browser, program=None):
     return path
 
 
-def until(what, condition, within=30):
+def until(what, condition, within=60):
     """Polls until the condition holds, because there is no event to wait for. Returns the condition's result."""
     limit, pause = time.monotonic() + within, 0.02
     while True:

@@ -50,7 +50,7 @@ DEADLY = ("kill", "power", "kill at sending", "tear")
 def call(daemon, method, **parameters):
     """Calls a daemon. Returns None if it does not run, or exits before it has answered."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
-        client.settimeout(20)
+        client.settimeout(60)
         try:
             client.connect(daemon.socket)
             client.sendall(json.dumps({"method": f"dev.handoff1.Control.{method}", "parameters": parameters}).encode()
@@ -241,7 +241,7 @@ class Play:
         fault.disarm()
         for daemon in scene.stage.daemons:
             if daemon is fault.daemon and self.struck and way in DEADLY:
-                fault.ended(10)
+                fault.ended(60)
                 expect(daemon.process.returncode == -9, f"{daemon.name} exited with {daemon.process.returncode}")
             if daemon.process is None or daemon.process.poll() is not None:
                 daemon.start()

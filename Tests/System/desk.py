@@ -112,7 +112,7 @@ exit {status}
     def opens(self, **fields):
         """Waits until the only offer opens in this way. Returns the way."""
         offer = self.offer
-        limit = time.monotonic() + 30
+        limit = time.monotonic() + 60
         while not all(offer["opens"].get(key) == value for key, value in fields.items()):
             try:
                 offer = self.watch.wait("changed", within=max(0.01, limit - time.monotonic()))
@@ -122,7 +122,7 @@ exit {status}
         return offer["opens"]
 
 
-def awaited(path, within=30):
+def awaited(path, within=60):
     """Waits until a file exists, which a started program writes at its own pace."""
     limit = time.monotonic() + within
     while not os.path.exists(path):
@@ -130,7 +130,7 @@ def awaited(path, within=30):
         time.sleep(0.02)
 
 
-def events(record, event, within=30, **fields):
+def events(record, event, within=60, **fields):
     """Waits until a simulated app has recorded an event. Returns it."""
     limit = time.monotonic() + within
     seen = []
@@ -162,7 +162,7 @@ def downloads(desk, has_app=True):
 
 def received(path, content):
     """Waits until a file is complete, which is when it is given its final name."""
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     while not os.path.exists(path):
         expect(time.monotonic() < limit, f"{path} did not arrive: {os.listdir(os.path.dirname(os.path.dirname(path)))}")
         time.sleep(0.02)
@@ -186,7 +186,7 @@ def newer_state(stage, origin, receiver):
         offers = {each["id"]: each for each in receiver.ctl("list").lines}
         return draft.id in offers and offers.get(newer.id, {}).get("exclusive")
 
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     while not known():
         expect(time.monotonic() < limit, f"the states are unknown: {receiver.ctl('list')}")
         time.sleep(0.05)

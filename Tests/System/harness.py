@@ -159,7 +159,7 @@ class Follower:
             if value.get("event") == event and all(value.get(key) == fields[key] for key in fields):
                 return value
 
-    def interrupt(self, within=20):
+    def interrupt(self, within=60):
         """Presses Ctrl-C. Returns the exit code."""
         self.process.send_signal(signal.SIGINT)
         return self.process.wait(within)
@@ -207,7 +207,7 @@ class Daemon:
         return [*self.prefix, os.path.join(self.programs, "handoffd"), "--config", self.configuration, "--state-dir", self.state,
                 "--socket", self.socket, *self.options, *more]
 
-    def start(self, *more, within=20):
+    def start(self, *more, within=60):
         """Starts the daemon, and returns when it reports that it is ready."""
         path = os.path.join(self.folder, "notify")
         if os.path.exists(path):
@@ -236,24 +236,24 @@ class Daemon:
             finally:
                 os.close(ended)
 
-    def fails(self, *more, within=20):
+    def fails(self, *more, within=60):
         """Runs the daemon, which must exit on its own. Returns its result."""
         return run(self.words(*more), self.environment, within)
 
-    def stop(self, within=20):
+    def stop(self, within=60):
         """Stops the daemon cleanly. Returns its exit code."""
         self.process.terminate()
         return self.process.wait(within)
 
     def kill(self):
         self.process.kill()
-        self.process.wait(20)
+        self.process.wait(60)
 
     def restart(self):
         expect(self.stop() == 0, f"{self.name} did not exit cleanly")
         return self.start()
 
-    def ctl(self, *words, code=0, input=None, within=30):
+    def ctl(self, *words, code=0, input=None, within=60):
         """Runs handoffctl --json. Fails unless it exits with `code` (None: any)."""
         result = run([*self.prefix, os.path.join(self.programs, "handoffctl"), "--socket", self.socket, "--json", *words],
                      self.environment, within, input)
@@ -272,6 +272,21 @@ class Daemon:
         follower = self.follow("publish", *words)
         follower.id = follower.wait("published")["id"]
         return follower
+
+    def know_sessions(self):
+        """Waits until the daemon knows the user's sessions, which it requests at its start. Returns its status. Until then,
+        it hands nothing over."""
+        while "session" in {hold["by"] for hold in self.ctl("status").line["holds"]}:
+            time.sleep(0.02)
+        return self.ctl("status").line
+
+    def join(self, file):
+        """Joins an account by a file, and returns when the device has the key."""
+        imported = self.ctl("account", "import", file, code=None)
+        # The command waits for eight seconds. The device continues to join.
+        expect(imported.code == 0 or '"NotJoined"' in imported.errors, str(imported))
+        while self.ctl("account", "show").line["epoch"] is None:
+            time.sleep(0.05)
 
     def is_well(self):
         """Checks that the daemon still runs and answers."""
@@ -330,12 +345,8 @@ class Stage:
             first.ctl("account", "create")
         file = os.path.join(self.folder, f"account-{len(os.listdir(self.folder))}")
         first.ctl("account", "export", file)
-        imported = second.ctl("account", "import", file, code=None)
+        second.join(file)
         os.unlink(file)
-        # The command waits for eight seconds. The device continues to join.
-        expect(imported.code == 0 or '"NotJoined"' in imported.errors, str(imported))
-        while second.ctl("account", "show").line["epoch"] is None:
-            time.sleep(0.05)
 
     def pair(self, names=("origin", "taker"), **more):
         """Starts two daemons of one account."""
@@ -383,7 +394,7 @@ class Host:
         self.lab, self.name = lab, name
         self.prefix = ["env", f"LAB={lab.name}", HOSTS, "exec", name]
 
-    def run(self, *words, within=30, input=None):
+    def run(self, *words, within=60, input=None):
         return run([*self.prefix, *words], dict(os.environ), within, input)
 
     def avahi(self, what, *lines):

@@ -105,7 +105,9 @@ class Import(Joining):
 
     def act(self):
         w = self.world
-        self.acknowledged = w.excused(w.command(w.third, "account", "import", self.file))
+        done = w.command(w.third, "account", "import", self.file)
+        # The command waits for eight seconds. The device continues to join.
+        self.acknowledged = '"NotJoined"' not in done.errors and w.excused(done)
 
     def check(self):
         w = self.world
@@ -115,6 +117,10 @@ class Import(Joining):
             # The call of the killed command may be executed in the meantime.
             expect(again.code == 0 or any(name in again.errors for name in ('"NotJoined"', '"AccountExists"')),
                    f"the file does not admit it: {again}")
+            limit = time.monotonic() + CONVERGE
+            while w.account(w.third) is None:
+                expect(time.monotonic() < limit, f"it has not joined within {CONVERGE} s")
+                time.sleep(0.05)
         os.unlink(self.file)
         self.joined()
 
@@ -137,7 +143,7 @@ class Export(Joining):
         if not os.path.exists(self.file):
             self.stale = [ticket["id"] for ticket in call(w.one, "GetStatus")["tickets"]]
             w.one.ctl("account", "export", self.file)
-        w.third.ctl("account", "import", self.file)
+        w.third.join(self.file)
         for name in os.listdir(w.output):
             os.unlink(os.path.join(w.output, name))
         self.joined()
@@ -162,7 +168,7 @@ class Pairing(Joining):
             done = command(w.third, "join", *words, input=(opened["link" if by_link else "code"] + "\n").encode())
             self.acknowledged = w.excused(done) if command == w.command else done.code == 0
             if self.acknowledged and not w.struck:
-                window.process.wait(20)
+                window.process.wait(60)
         finally:
             if window.process.poll() is None:
                 window.interrupt()
@@ -218,7 +224,7 @@ class Removal(Going):
 
     def act(self):
         w = self.world
-        done = w.command(w.one, "device", "remove", self.former, "--yes", "--timeout", "20")
+        done = w.command(w.one, "device", "remove", self.former, "--yes", "--timeout", "50")
         self.acknowledged = w.said_by(done, "removed")
         w.excused(done)
 

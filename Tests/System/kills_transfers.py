@@ -102,7 +102,7 @@ class Content(Handover):
 
     def words(self):
         # Waiting for a killed program that is not restarted cannot succeed.
-        timeout = "1" if self.world.blow.victim == "other command" else "20"
+        timeout = "3" if self.world.blow.victim == "other command" else "20"
         return ["continue", "--type", self.type, "--output", self.target, "--force", "--timeout", timeout]
 
     def act(self):

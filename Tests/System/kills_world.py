@@ -214,7 +214,7 @@ class World(Scene):
             return int(self.hit and blow.way in KILLS)
         if self.hit and blow.way in KILLS:
             # It is dead, and the keeper may not have noticed yet.
-            limit = time.monotonic() + 20
+            limit = time.monotonic() + 60
             while not keeper.ends and keeper.error is None:
                 expect(time.monotonic() < limit, f"{blow.victim} was hit by the fault and still runs")
                 time.sleep(0.001)

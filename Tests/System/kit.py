@@ -43,6 +43,11 @@ class App(Follower):
         self.do("state", name=name)
         return self.wait("state")
 
+    def block(self, callback):
+        """Makes the next call of this callback block. Returns when the app has received the command."""
+        self.do("block", **{"in": callback})
+        self.state()
+
     def until(self, event, **fields):
         """Returns the callbacks from here on, up to this event, as names and the event itself."""
         begin = len(self.seen)
@@ -83,7 +88,7 @@ class App(Follower):
     def end(self):
         """Closes its input, which ends the app. Returns the exit code."""
         self.process.stdin.close()
-        return self.process.wait(20)
+        return self.process.wait(60)
 
 
 def only_on(app, place, but=()):

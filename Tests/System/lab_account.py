@@ -63,7 +63,7 @@ def pair(inviter, joiner, by="code"):
     secret = window.wait("opened")[by]
     joiner.ctl("join", input=(secret + "\n").encode(), within=60)
     window.wait("joined")
-    expect(window.process.wait(20) == 0, "pair did not exit cleanly")
+    expect(window.process.wait(60) == 0, "pair did not exit cleanly")
 
 
 @test("five devices pair and are named, and one is removed while another is off, which returns after two rotations", limit=300)
@@ -98,7 +98,7 @@ def life(stage):
         time.sleep(0.1)
     expect(five.stop() == 0, "the daemon did not exit cleanly")
     before = view(one)[1]
-    removal = one.follow("device", "remove", "thief", "--yes", "--timeout", "20")
+    removal = one.follow("device", "remove", "thief", "--yes", "--timeout", "60")
     removed = removal.wait("removed")
     while not {*removed["confirmed"]} >= {call(daemon, "GetStatus")["device"] for daemon in (two, three)}:
         removed = removal.wait("confirmed")
@@ -163,7 +163,7 @@ def knocking(stage):
 
     found = knock()
     expect(found["end"] == "let in" and found["bytes"] > 500, f"it does not work before the removal: {found}")
-    one.ctl("device", "remove", "Python", "--yes", "--timeout", "20")
+    one.ctl("device", "remove", "Python", "--yes", "--timeout", "50")
     agree((one, two), ["one", "two"])
     expect(knock()["bytes"] == 0, f"a removed member received data: {knock()}")
     result = third.run("openssl", "s_client", "-connect", f"{address}:{port}", "-tls1_3", "-alpn", "handoff/1")

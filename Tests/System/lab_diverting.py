@@ -22,7 +22,7 @@ def program(host, name, *words):
     return [*host.prefix, sys.executable, os.path.join(PEER, name), *words]
 
 
-def reports(process, until, within=20):
+def reports(process, until, within=60):
     """Returns the counts of the diverter, once they meet a condition."""
     for _ in range(5 * within):
         line = process.stdout.readline()

@@ -63,7 +63,7 @@ def lossy(stage):
     until("the awake device", lambda: offers(members[-1]) == published, within=60)
 
 
-@test("copies and receipts cross a network whose parts reach each other only by a server", limit=120)
+@test("copies and receipts cross a network whose parts reach each other only by a server")
 def partition(stage):
     hub, logind, origin, server, taker = account(stage, "origin", "server", "taker", delay=DELAY, loss=LOSS)
     hub.cut(0, 2)

@@ -10,9 +10,9 @@ from recording import texts
 
 TYPE = "com.example.editing"
 # Seconds over which the members spread their new labels, and the tolerance for the last one.
-SPREAD, LATE = 180, 5
-# Members that change within this many seconds could be linked. Three do so by chance once in a thousand times.
-TOGETHER = 3
+SPREAD, LATE = 180, 30
+# Members that change within this many seconds could be linked. Three do so by chance once in ten thousand times.
+TOGETHER = 1
 PAUSE = 0.1
 
 
@@ -44,7 +44,7 @@ def spread(stage):
             moments.setdefault(instance, moment)
         return sorted(moments.values())
 
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while not all(labels(member)[-1:] > [restarted[member]] for member in stay):
         expect(time.monotonic() < limit, f"not all have announced a label: {[labels(member) for member in stay]}")
         time.sleep(PAUSE)

@@ -117,7 +117,7 @@ def names(stage):
     expect(not forgotten["known"] and forgotten["connection"] == "Café\u202e", f"wrong: {forgotten}")
 
 
-@test("in an unknown network nothing is sent by multicast, and queries are not answered", limit=120)
+@test("in an unknown network nothing is sent by multicast, and queries are not answered")
 def quiet(stage):
     lab = Lab(stage, 3, "--no-avahi", "--ipv4-only")
     enter(lab.hosts[0], lab.hosts[2])
@@ -145,7 +145,7 @@ def quiet(stage):
         pass
 
 
-@test("a device whose TCP is blocked in both directions, but whose datagrams arrive, is not marked as asleep", limit=120)
+@test("a device whose TCP is blocked in both directions, but whose datagrams arrive, is not marked as asleep")
 def blocked(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     origin = stage.daemon("origin", host=lab.hosts[0])
@@ -166,7 +166,7 @@ def blocked(stage):
     expect(why.code == 1 and "announcements of origin" in why.output and "firewall" in why.output, f"{why}")
 
 
-@test("if packets are too small for the record, doctor reports it, and static addresses work", limit=120)
+@test("if packets are too small for the record, doctor reports it, and static addresses work")
 def small(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     daemons = [stage.daemon(name, host=host) for name, host in zip(("origin", "taker"), lab.hosts)]

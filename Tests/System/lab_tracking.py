@@ -55,7 +55,7 @@ class Networks:
     def records(self, number, least=RECORDS):
         """Waits until a host of the first network has announced this many records. Returns all of them in order."""
         source = socket.inet_aton(f"10.80.0.{number}")
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 60
         while len(found := texts(self.recordings[self.first], source)) < least:
             expect(time.monotonic() < limit, f"host {number} has announced {len(found)} records")
             time.sleep(0.1)
@@ -199,7 +199,7 @@ def joining(stage):
     silent(networks.attack(reader, records, "10.80.0.2"))
 
 
-@test("fresh records from other addresses lead to no packet, and those of a device that has just moved to its member", limit=120)
+@test("fresh records from other addresses lead to no packet, and those of a device that has just moved to its member")
 def fresh(stage):
     networks, author, reader = members(stage)
     records = networks.record(author, 3)
@@ -211,7 +211,7 @@ def fresh(stage):
     expect(not got, f"the unknown host was sent packets: {set(got)}")
     # The residual exposure that docs/security.md names shows that the replays are read at all.
     networks.replay(records, "10.80.0.3")
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     while not networks.answered():
         expect(time.monotonic() < limit, "no replay was read")
         time.sleep(0.1)
@@ -279,7 +279,7 @@ for discovery in ("embedded", "avahi"):
             expect(took < 10, f"it took {took:.1f} s")
 
 
-@test("if clocks agree a device is listed within a second of its start", limit=120)
+@test("if clocks agree a device is listed within a second of its start")
 def agreeing(stage):
     lab = Lab(stage, 2, "--no-avahi")
     first, second = (stage.daemon(name, host=host) for name, host in zip(("first", "second"), lab.hosts))

@@ -73,7 +73,7 @@ class Logind:
     def environment(self):
         return {"DBUS_SYSTEM_BUS_ADDRESS": f"unix:path={self.path}"}
 
-    def lock(self, number, within=20):
+    def lock(self, number, within=60):
         """Returns the arguments of the lock, and the end of a pipe that reads its end once the lock is released."""
         return self._nth(self.locks, number, within)
 

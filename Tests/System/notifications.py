@@ -212,13 +212,13 @@ class NotificationServer(BusClient):
     def _closed(self, id, reason):
         self.signal("NotificationClosed", "uu", Writer().number(id).number(reason).data)
 
-    def wait(self, condition, what, within=30):
+    def wait(self, condition, what, within=60):
         """Waits until a condition of the notifications on the screen holds."""
         with self.changed:
             if not self.changed.wait_for(lambda: condition(self), within):
                 raise Failure(f"timed out waiting for {what}; shown: {self.standing}, seen: {self.seen}")
 
-    def one(self, within=30, **fields):
+    def one(self, within=60, **fields):
         """Waits until there is exactly one notification, with these fields. Returns it."""
         def fits(_):
             return len(self.standing) == 1 and all(
@@ -227,7 +227,7 @@ class NotificationServer(BusClient):
         with self.changed:
             return next(iter(self.standing.values()))
 
-    def none(self, within=30):
+    def none(self, within=60):
         """Waits until there is no notification."""
         self.wait(lambda _: not self.standing, "an empty screen", within)
 
@@ -267,7 +267,7 @@ class Dunst:
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         self.client = BusClient(bus)
 
-    def displayed(self, count, within=30):
+    def displayed(self, count, within=60):
         """Waits until this many notifications are on the screen."""
         limit = time.monotonic() + within
         seen = None

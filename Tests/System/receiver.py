@@ -36,10 +36,9 @@ printf '%s\\n' "$@" >'{self.saves}.part'
     def halve(self, send, summary="Saving film.bin"):
         """Stops the sending device in the middle of a file, and returns the notification of its progress."""
         def part():
-            with contextlib.suppress(FileNotFoundError):  # It has been given its final name.
-                return [name for name in os.listdir(self.folder) if os.path.getsize(os.path.join(self.folder, name)) > 1 << 20]
-        limit_rate(self.stage, 800)
-        limit = time.monotonic() + 30
+            names = os.listdir(self.folder) if os.path.exists(self.folder) else []
+            return [name for name in names if os.path.getsize(os.path.join(self.folder, name)) > 1 << 20]
+        limit = time.monotonic() + 60
         while not part():
             expect(time.monotonic() < limit, f"nothing arrives: {send.seen}")
         self.origin.process.send_signal(signal.SIGSTOP)

@@ -66,7 +66,7 @@ class SharedStream:
                 return False
         return True
 
-    def send(self, data, within=30):
+    def send(self, data, within=60):
         view = memoryview(data)
         while view:
             expect(self._wait(WRITER_WAITS, self.room, lambda: self._room() >= self.size // 4, within), "the stream has ended")
@@ -98,7 +98,7 @@ class SharedStream:
         self._ring(READER_WAITS)
         return self
 
-    def piece(self, limit, within=30):
+    def piece(self, limit, within=60):
         """Returns the next bytes, or none at the end, of either kind."""
         header = PAGE
         there = self._wait(header + READER_WAITS, self.stream.socket,
@@ -116,7 +116,7 @@ class SharedStream:
             self._ring(header + WRITER_WAITS)
         return data
 
-    def receive_all(self, within=30):
+    def receive_all(self, within=60):
         pieces = []
         while data := self.piece(1 << 20, within):
             pieces.append(data)

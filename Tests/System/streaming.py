@@ -48,7 +48,7 @@ class Connection:
         self.socket.sendall(data)
         return self
 
-    def next(self, within=20, byte_by_byte=False):
+    def next(self, within=60, byte_by_byte=False):
         """Returns the parameters of the next reply, or None at the end of the connection."""
         limit = time.monotonic() + within
         while b"\0" not in self.bytes:
@@ -73,19 +73,19 @@ class Connection:
             raise Refused(reply["error"], reply.get("parameters") or {})
         return reply.get("parameters") or {}
 
-    def last(self, within=20):
+    def last(self, within=60):
         """Returns the parameters of the last reply to a call with `more`."""
         limit = time.monotonic() + within
         while (reply := self.next(max(0.01, limit - time.monotonic()))) is not None and self.continues:
             pass
         return reply
 
-    def call(self, method, *descriptors, within=20, **parameters):
+    def call(self, method, *descriptors, within=60, **parameters):
         reply = self.send(method, *descriptors, **parameters).next(within)
         expect(reply is not None, f"{self.daemon.name} closed the connection after {method}")
         return reply
 
-    def wait(self, event, within=20, **fields):
+    def wait(self, event, within=60, **fields):
         """Returns the next event with this name and these fields, skipping others."""
         limit = time.monotonic() + within
         while True:
@@ -101,7 +101,7 @@ class Connection:
 class Stream:
     """An app's end of a stream, which is the raw connection after the reply to OpenStream."""
 
-    def __init__(self, connection, within=40):
+    def __init__(self, connection, within=60):
         reply = connection.next(within, byte_by_byte=True)
         expect(reply is not None, f"{connection.daemon.name} closed the connection instead of opening a stream")
         expect(not connection.bytes, "bytes after the reply were read")
@@ -115,7 +115,7 @@ class Stream:
         self.socket.shutdown(socket.SHUT_WR)
         return self
 
-    def piece(self, limit, within=30):
+    def piece(self, limit, within=60):
         """Returns the next bytes, or none at the end. A thread may send at the same time, so the
         socket must stay blocking, which a timeout of the socket would change."""
         waiting = select.poll()  # select(2) does not support descriptors above 1,023, and there are tests with more.
@@ -123,7 +123,7 @@ class Stream:
         expect(waiting.poll(1000 * within), f"no bytes arrived within {within} s")
         return self.socket.recv(limit)
 
-    def receive(self, count, within=30):
+    def receive(self, count, within=60):
         """Returns exactly this many bytes."""
         data = bytearray()
         while len(data) < count:
@@ -132,7 +132,7 @@ class Stream:
             data += piece
         return bytes(data)
 
-    def receive_all(self, within=30):
+    def receive_all(self, within=60):
         """Returns everything up to the end, including bytes that precede a reset."""
         pieces = []
         try:
@@ -153,7 +153,7 @@ class Stream:
         self.socket.setblocking(True)
         return sent
 
-    def outcome(self, within=20):
+    def outcome(self, within=60):
         """Waits for the end of the stream. Returns its outcome."""
         return ended(self.daemon, self.id, within)
 
@@ -161,7 +161,7 @@ class Stream:
         self.socket.close()
 
 
-def ended(daemon, stream, within=20):
+def ended(daemon, stream, within=60):
     """Waits for the end of a stream. Returns its outcome."""
     connection = Connection(daemon)
     reply = connection.call(APPS + "AwaitStream", stream=stream, within=within)
@@ -217,7 +217,7 @@ class Route:
         """Calls at the taker for a new stream. The reply is still to be read."""
         return Connection(self.taker).send(APPS + "OpenStream", upgrade=True, continuation=self.continuation)
 
-    def announced(self, within=20):
+    def announced(self, within=60):
         """Returns the name of the next stream that is announced to the origin's app."""
         event = self.publisher.wait("stream", within)
         expect(event["activity"] == self.activity, f"a stream of the wrong activity: {event}")
@@ -287,7 +287,7 @@ def allow_descriptors(count=16384):
 
 def let_go(daemon, before, more=2):
     """Waits until the daemon has at most `more` descriptors more than before."""
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while descriptors(daemon) > before + more:
         expect(time.monotonic() < limit, f"{daemon.name} keeps {descriptors(daemon)} descriptors, {before} before")
         time.sleep(0.02)

@@ -97,7 +97,7 @@ class Export(Scene):
             expect(not os.path.exists(self.file), "a file exists although the command failed")
             self.one.ctl("account", "export", self.file)
         stale = set() if self.is_written else tickets
-        self.two.ctl("account", "import", self.file)
+        self.two.join(self.file)
         self.agree(self.one, self.two, stale=stale)
         self.hand_over(self.one, self.two)
 
@@ -125,7 +125,7 @@ class Import(Scene):
         if self.joined:
             expect(account is not None, "it reported that it has joined, and has no account")
         if account is None:
-            self.two.ctl("account", "import", self.file)
+            self.two.join(self.file)
         expect(self.account(self.two) == self.account(self.one), "wrong account")
         self.agree(self.one, self.two, self.three)
         for daemon in (self.one, self.two, self.three):

@@ -24,7 +24,7 @@ def kills(stage):
     expect(summary.kills >= KILLS, f"only {summary.kills} kills")
 
 
-@test("an account file has its name only when it is complete, at whatever step its writer is killed", limit=120)
+@test("an account file has its name only when it is complete, at whatever step its writer is killed")
 def export(stage):
     one = stage.daemon("one")
     one.ctl("account", "create")

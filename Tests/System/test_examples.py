@@ -59,7 +59,7 @@ class App:
         self.process.stdin.flush()
         return self
 
-    def wait(self, pattern, within=20):
+    def wait(self, pattern, within=60):
         """Returns the next line that matches a regular expression as a whole, skipping those before it."""
         limit = time.monotonic() + within
         while True:
@@ -76,7 +76,7 @@ class App:
 
     def quit(self):
         self.type("quit")
-        expect(self.process.wait(20) == 0, f"{self.program} ended with {self.process.returncode}: {tail(self.log)}")
+        expect(self.process.wait(60) == 0, f"{self.program} ended with {self.process.returncode}: {tail(self.log)}")
 
 
 class OriginApp:
@@ -115,7 +115,7 @@ class OriginApp:
 def offered(daemon, type, **fields):
     """Waits until an activity of this type is offered to a daemon, initially or after a change."""
     watch = daemon.follow("watch")
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while (event := watch.next(max(0.01, limit - time.monotonic()))) is not None:
         wanted = event["event"] in ("added", "changed") and event["type"] == type
         if wanted and all(event.get(key) == value for key, value in fields.items()):
@@ -130,7 +130,7 @@ def take(daemon, type, code=0):
 
 def take_from(daemon, type, name):
     """Continues an activity that a given device offers, once it offers it and is reachable."""
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while (result := daemon.ctl("continue", "--type", type, "--from", name, code=None)).code != 0:
         reason = json.loads(result.errors).get("reason")
         passing = result.code == 4 or reason in ("peerUnreachable", "ownerGone", "unknownActivity")
@@ -144,7 +144,7 @@ def hand_over(here, there, type, pattern):
     for attempt in (1, 2, 3):
         take_from(there.daemon, type, here.daemon.name)
         try:
-            return there.wait(pattern, within=10)
+            return there.wait(pattern, within=60)
         except Failure:
             if attempt == 3:
                 raise
@@ -263,7 +263,7 @@ def keys(stage):
     there.sees("Harbour Atlas")
     there.type("\x03")
     there.sees(r"\x1b\[\?1049l")
-    expect(there.process.wait(20) == 0, f"exited with {there.process.returncode}")
+    expect(there.process.wait(60) == 0, f"exited with {there.process.returncode}")
 
 
 @test("MapViewer: a map that it cannot display is declined")
@@ -631,7 +631,7 @@ exec "$@" --plain <>'{typed}' >>'{shown}' 2>&1
         os.truncate(shown, 0)
 
 
-def wait_for_line(path, wanted, within=20):
+def wait_for_line(path, wanted, within=60):
     """Waits until a file contains a line. Returns all of its lines."""
     limit = time.monotonic() + within
     lines = []

@@ -84,7 +84,7 @@ def not_started(stage):
     desk.start()
     desk.publish()
     desk.opens(kind="app")
-    refused = error(desk.ctl("continue", "--timeout", "1", code=1))
+    refused = error(desk.ctl("continue", "--timeout", "3", code=1))
     expect(refused["code"] == 4610 and refused["reason"] == "appNotAttached", f"wrong: {refused}")
     expect("The deaf" in refused["message"], f"wrong: {refused}")
     desk.manifest("deaf", ["/bin/false"], types=[TYPE])
@@ -175,7 +175,7 @@ def claims(stage):
     expect(not os.path.exists(browser), "the browser was started, too")
 
 
-@test("an offered file is saved in the download folder, with a number if its name is in use", limit=90)
+@test("an offered file is saved in the download folder, with a number if its name is in use")
 def to_downloads(stage):
     desk = Desk(stage)
     folder = downloads(desk)
@@ -191,12 +191,13 @@ def to_downloads(stage):
     received(os.path.join(folder, "report.pdf"), content)
     publish.wait("stream", state="finished")
     # The receiver has exited, and the next one is a new process.
+    desk.opens(kind="app", reason="it is running")
     desk.opens(kind="app", reason="the only app that continues it")
     desk.ctl("continue", desk.offer["id"])
     received(os.path.join(folder, "report (2).pdf"), content)
 
 
-@test("a file that cannot be received is not accepted, and the requester receives the reason", limit=90)
+@test("a file that cannot be received is not accepted, and the requester receives the reason")
 def no_downloads(stage):
     desk = Desk(stage)
     folder = downloads(desk)
@@ -208,13 +209,15 @@ def no_downloads(stage):
     desk.opens(kind="app", name="Downloads")
     failure = error(desk.ctl("continue", desk.offer["id"], code=1))
     expect(failure["reason"] == "handlerRefused", f"wrong: {failure}")
+    desk.opens(kind="app", reason="it is running")
+    desk.opens(kind="app", reason="the only app that continues it")
     os.remove(folder)
     desk.ctl("continue", desk.offer["id"])
     received(os.path.join(folder, "report.txt"), b"words")
     publish.wait("stream", state="finished")
 
 
-@test("data sent from standard input is saved in the download folder under the name of its device", limit=90)
+@test("data sent from standard input is saved in the download folder under the name of its device")
 def without_a_name(stage):
     desk = Desk(stage)
     folder = downloads(desk)
@@ -226,10 +229,10 @@ def without_a_name(stage):
     send.stdin.close()
     desk.ctl("continue", desk.watch.wait("added")["id"])
     received(os.path.join(folder, "from origin"), b"some words")
-    expect(send.wait(30) == 0, "it still runs although it was accepted")
+    expect(send.wait(60) == 0, "it still runs although it was accepted")
 
 
-@test("an app without Handoff support opens a page, and a received file", limit=90)
+@test("an app without Handoff support opens a page, and a received file")
 def knows_nothing(stage):
     desk = Desk(stage)
     folder = downloads(desk, has_app=False)
@@ -243,7 +246,7 @@ for word in "$@"; do printf '%s\\n' "$word" >>'{record}.part'; done
     desk.start()
 
     def words():
-        limit = time.monotonic() + 30
+        limit = time.monotonic() + 60
         while not os.path.exists(record):
             expect(time.monotonic() < limit, "the viewer was not started")
             time.sleep(0.02)
@@ -265,7 +268,7 @@ for word in "$@"; do printf '%s\\n' "$word" >>'{record}.part'; done
     received(os.path.join(folder, "a file.txt"), b"text")
 
 
-@test("a command of a desktop entry runs in its Path, and in a terminal if the entry requests one", limit=90)
+@test("a command of a desktop entry runs in its Path, and in a terminal if the entry requests one")
 def folder_and_terminal(stage):
     desk = Desk(stage, real=["gio"])
     downloads(desk, has_app=False)
@@ -314,7 +317,7 @@ exec "$@"
     expect(any("played_app.py" in word for word in ran(terminal)), "it did not run in a terminal")
 
 
-@test("an app that claims a site by X-Handoff-Domains alone opens its pages with X-Handoff-Exec", limit=90)
+@test("an app that claims a site by X-Handoff-Domains alone opens its pages with X-Handoff-Exec")
 def site_and_command(stage):
     desk = Desk(stage)
     downloads(desk, has_app=False)
@@ -383,7 +386,7 @@ def order(stage):
     desk.opens(name="The kde/viewer", reason="chosen by the user")
 
 
-@test("an app can be chosen although another one runs, and no other app receives the activity", limit=90)
+@test("an app can be chosen although another one runs, and no other app receives the activity")
 def chosen(stage):
     desk = Desk(stage)
     first = desk.app("org.example.First", TYPE, types=[TYPE])
@@ -411,7 +414,7 @@ def chosen(stage):
         expect(sum('"event": "continue"' in line for line in file) == 1, "the running app received it again")
 
 
-@test("an app that attaches while the chosen one starts does not receive the activity", limit=90)
+@test("an app that attaches while the chosen one starts does not receive the activity")
 def chosen_only(stage):
     desk = Desk(stage)
     desk.manifest("org.example.Deaf", ["/bin/sleep", "60"], types=[TYPE])
@@ -420,12 +423,12 @@ def chosen_only(stage):
     desk.opens(kind="app")
     waiting = desk.daemon.follow("continue", "--app", "org.example.Deaf", "--timeout", "3")
     with open(desk.daemon.log) as log:
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 60
         while "Starting an app" not in log.read():
             expect(time.monotonic() < limit, "the app is not started")
             time.sleep(0.02)  # The log shows it. There is nothing else to wait for.
     handle = desk.daemon.follow("handle", TYPE)
-    expect(waiting.process.wait(20) == 1, f"another app received it: {waiting.seen}")
+    expect(waiting.process.wait(60) == 1, f"another app received it: {waiting.seen}")
     handle.interrupt()
     expect(not any(line["event"] == "continue" for line in handle.rest()), "it received the activity")
 
@@ -522,7 +525,7 @@ def missing_folders(stage):
     expect(desk.ctl("continue").line["missing"] == both[1:], "the folder exists")
 
 
-@test("of thousands of desktop entries, and of those that Flatpak exports, the ones for Handoff are used", limit=120)
+@test("of thousands of desktop entries, and of those that Flatpak exports, the ones for Handoff are used")
 def many_entries(stage):
     desk = Desk(stage)
     for number in range(3_000):
@@ -654,14 +657,14 @@ def started_once(stage):
         thread.start()
     with open(desk.daemon.log) as log:
         seen = ""
-        limit = time.monotonic() + 20
+        limit = time.monotonic() + 60
         while seen.count("Continuation started") < 2 and time.monotonic() < limit:
             seen += log.read()
             time.sleep(0.02)  # The log shows it. There is nothing else to wait for.
     with open(gate, "w") as file:
         file.write("go\n")
     for thread in threads:
-        thread.join(30)
+        thread.join()
     expect([result.code for result in results] == [0, 0], f"wrong: {[str(result) for result in results]}")
     with open(record + ".starts") as file:
         expect(len(file.readlines()) == 1, "it was started twice")
@@ -669,7 +672,7 @@ def started_once(stage):
         publish.wait("continued")
 
 
-@test("with a user manager an app runs in its own unit, outlives its launcher and the daemon, and is verified", limit=90)
+@test("with a user manager an app runs in its own unit, outlives its launcher and the daemon, and is verified")
 def unit(stage):
     manager = UserManager(stage)
     desk = Desk(stage, manager)
@@ -697,7 +700,7 @@ def unit(stage):
     expect("ActiveState=active" in manager.call("show", unit[0], "-p", "ActiveState").output, "it ended together with the daemon")
 
 
-@test("a D-Bus activated app is started and called through the session bus, and errors are reported", limit=90)
+@test("a D-Bus activated app is started and called through the session bus, and errors are reported")
 def bus_app(stage):
     manager = UserManager(stage)
     desk = Desk(stage, manager, real=["gio"])
@@ -745,7 +748,7 @@ def no_bus(stage):
     events(record, "continue")
 
 
-@test("with a user manager a program that cannot run, or that fails, is reported, and its arguments are not expanded", limit=90)
+@test("with a user manager a program that cannot run, or that fails, is reported, and its arguments are not expanded")
 def unit_fails(stage):
     manager = UserManager(stage)
     desk = Desk(stage, manager)
@@ -762,7 +765,7 @@ def unit_fails(stage):
                   types=["com.example.words"])
     publish = desk.publish("com.example.words")
     desk.opens(kind="app")
-    desk.ctl("continue", publish.id, "--timeout", "2", code=1)
+    desk.ctl("continue", publish.id, "--timeout", "4", code=1)
     awaited(record + ".words")
     with open(record + ".words") as file:
         expect(file.read().splitlines() == ["${HOME}", "$HOME", "%n"], "arguments were expanded")
@@ -776,7 +779,7 @@ def unit_fails(stage):
     expect(done["opens"] == {"kind": "web"} and os.path.exists(record), f"wrong: {done}")
 
 
-@test("an app is verified by the scope in which the desktop runs it, and a sandboxed app cannot use another's name", limit=90)
+@test("an app is verified by the scope in which the desktop runs it, and a sandboxed app cannot use another's name")
 def claims_of_apps(stage):
     manager = UserManager(stage)
     desk = Desk(stage, manager).start()
@@ -796,7 +799,7 @@ def claims_of_apps(stage):
 
     def end(process):
         process.terminate()
-        process.wait(20)
+        process.wait(60)
         desk.opens(kind="nothing")
 
     desk.publish()
@@ -813,7 +816,7 @@ def claims_of_apps(stage):
         record, process = attach("org.example.Editor", unit)
         refused = events(record, "error")
         expect(refused["error"] == "NotThisApp", f"{unit}: {refused}")
-        expect(process.wait(20) == 0 and desk.ctl("apps").lines == [], f"{unit}: it is attached")
+        expect(process.wait(60) == 0 and desk.ctl("apps").lines == [], f"{unit}: it is attached")
     record, process = attach("org.example.Editor.Helper", "app-flatpak-org.example.Editor-2.scope")
     events(record, "attached")
     expect(desk.ctl("apps").line["verified"] is True, "an app of the sandbox's own family is not verified")
@@ -837,7 +840,7 @@ def older_manager(stage):
     manager, desk, record = played(stage)
     # The error text of systemd before 250, which does not support ExitType.
     manager.refusals = [("org.freedesktop.DBus.Error.PropertyReadOnly", "Cannot set property ExitType, or unknown property.")]
-    refused = error(desk.ctl("continue", "--timeout", "1", code=1))
+    refused = error(desk.ctl("continue", "--timeout", "3", code=1))
     expect(refused["reason"] == "appNotAttached", f"wrong: {refused}")
     while len(manager.starts) < 2:
         time.sleep(0.02)

@@ -303,7 +303,7 @@ def sent(stage):
     # The large one waited for its device.
     offer = until("the large item", lambda: taker.ctl("list").lines)[0]
     taker.ctl("continue", offer["id"], "--output", saved)
-    expect(sending.process.wait(20) == 0 and content(os.path.join(saved, "large.bin")) == content(large), "it was not sent")
+    expect(sending.process.wait(60) == 0 and content(os.path.join(saved, "large.bin")) == content(large), "it was not sent")
 
 
 @test("a file of 1.5 MiB for a device that is off arrives identical through a third one, before other activities")
@@ -325,7 +325,7 @@ def large(stage):
     refused = second.wait("notKept")["message"]
     expect("the items that are kept already leave too little of the limit of 2.0 MiB" in refused, refused)
     second.process.send_signal(signal.SIGINT)
-    second.process.wait(20)
+    second.process.wait(60)
     sleep(logind, origin)
     taker.start()
     offers = until("the items", lambda: found if len(found := kept(taker)) == 2 else None)
@@ -336,7 +336,7 @@ def large(stage):
     expect(content(os.path.join(saved, "large.bin")) == content(path), "another file")
     expect(list(kept(taker)) == [owner.id], "an accepted item is still offered")
     wake(logind, origin)
-    expect(sending.process.wait(20) == 0, "the sender does not know that it was accepted")
+    expect(sending.process.wait(60) == 0, "the sender does not know that it was accepted")
     # All parts are withdrawn with the item.
     until("the withdrawal", lambda: bytes_kept(server) < 1536)
 
@@ -393,7 +393,7 @@ def never(stage):
     until("the withdrawal", lambda: not kept(server, "--recent"))
     withheld = publish("withheld", "--keep")
     withheld.process.send_signal(signal.SIGINT)
-    withheld.process.wait(20)
+    withheld.process.wait(60)
     sleep(logind, origin, 1)
     for keeper in (server, taker):
         expect("withheld" not in traces(keeper, secrets) and not kept(keeper), f"{keeper.name} keeps what taker must not have")

@@ -5,6 +5,7 @@ import contextlib
 import json
 import os
 import random
+import select
 import socket
 import struct
 import sys
@@ -43,6 +44,7 @@ class Python:
             raise Skip(f"the Python package '{MISSING}' is not installed (pip install cryptography pyOpenSSL)")
         file = os.path.join(stage.folder, "account.handoff")
         daemon.ctl("account", "export", file)
+        daemon.know_sessions()
         self.daemon, self.target = daemon, ("127.0.0.1", daemon.ctl("status").line["port"])
         self.peer = handoff_peer.Peer(os.path.join(stage.folder, "peer.json"), file)
         self.link = self.peer.open_connection(*self.target)
@@ -146,7 +148,7 @@ def member(stage, streams=True):
     return daemon, python
 
 
-def closes(link, within=10):
+def closes(link, within=60):
     """Waits until the other side closes a connection without sending any data. Returns the time this took."""
     begin = time.monotonic()
     link.sock.settimeout(within)
@@ -171,7 +173,7 @@ def other_member(python):
 # ---- Conforming ------------------------------------------------------------------------------------------------------
 
 
-@test("a peer opens streams of a continued activity, and bytes are sent both ways", limit=90)
+@test("a peer opens streams of a continued activity, and bytes are sent both ways")
 def to_daemon(stage):
     daemon, python = member(stage)
     for size in (0, 1, 65_535, 65_536, 65_537, 3 * MIB):
@@ -186,13 +188,13 @@ def to_daemon(stage):
         expect((reply["outcome"], reply["sent"], reply["received"]) == ("ended", size, size), f"{reply}")
 
 
-@test("a peer serves streams of an activity that it offers, and bytes are sent both ways", limit=90)
+@test("a peer serves streams of an activity that it offers, and bytes are sent both ways")
 def from_daemon(stage):
     daemon, python = member(stage)
     server = python.serve()
     for size in (0, 1, 65_536, 3 * MIB):
         asked = Stream(python.ask_app())
-        activity, mine = server.streams.get(timeout=20)
+        activity, mine = server.streams.get(timeout=60)
         expect(activity == python.offered, f"a stream of the wrong activity: {activity}")
         out, back = os.urandom(size), os.urandom(size)
         threading.Thread(target=lambda: asked.send(out).end(), daemon=True).start()
@@ -209,7 +211,7 @@ def from_daemon(stage):
     server.close()
 
 
-@test("each reset code is reported to the app with its own reason", limit=90)
+@test("each reset code is reported to the app with its own reason")
 def resets(stage):
     daemon, python = member(stage)
     server = python.serve()
@@ -217,7 +219,7 @@ def resets(stage):
              streams.STOPPING: "stopped", streams.FAILED: "failed"}
     for code, word in words.items():
         asked = Stream(python.ask_app())
-        _, mine = server.streams.get(timeout=20)
+        _, mine = server.streams.get(timeout=60)
         mine.send(b"some")
         expect(asked.receive(4) == b"some", "wrong bytes")
         mine.reset(code)
@@ -225,7 +227,7 @@ def resets(stage):
         expect(asked.outcome()["outcome"] == word, f"{code}: {asked.outcome()}")
     for close, code in ((True, streams.CANCELLED), (False, streams.STOPPING)):
         asked = Stream(python.ask_app())
-        _, mine = server.streams.get(timeout=20)
+        _, mine = server.streams.get(timeout=60)
         if close:
             asked.close()
         else:
@@ -268,13 +270,13 @@ def who_asks(stage):
     expect(python.activity != first, "one activity was accepted as two")
 
 
-@test("a withdrawn activity issues no more tickets, and an existing ticket for it opens nothing", limit=90)
+@test("a withdrawn activity issues no more tickets, and an existing ticket for it opens nothing")
 def gone_activity(stage):
     daemon, python = member(stage)
     ticket = python.ticket()
     python.publisher.close()
     error = {}
-    limit = time.monotonic() + 10
+    limit = time.monotonic() + 60
     while "code" not in error:
         error = python.ask().get("error", {})
         expect(time.monotonic() < limit, "tickets are still issued")
@@ -291,7 +293,7 @@ def gone_activity(stage):
     daemon.is_well()
 
 
-@test("a ticket opens one stream, for its device only, and frames may follow it directly", limit=90)
+@test("a ticket opens one stream, for its device only, and frames may follow it directly")
 def tickets(stage):
     daemon, python = member(stage)
     ticket = python.ticket()
@@ -333,7 +335,7 @@ def tickets(stage):
     daemon.is_well()
 
 
-@test("a ticket expires after 30 s", limit=90)
+@test("a ticket expires after 30 s")
 def late_ticket(stage):
     daemon, python = member(stage)
     ticket = python.ticket()
@@ -345,25 +347,26 @@ def late_ticket(stage):
     python.is_served()
 
 
-@test("a connection without a valid ticket is closed within 5 s, even if bytes arrive one at a time", limit=60)
+@test("a connection without a valid ticket is closed within 5 s, even if bytes arrive one at a time")
 def no_ticket(stage):
     daemon, python = member(stage)
     silent, dripping = python.call(), python.call()
     begin = time.monotonic()
     dripping.sock.settimeout(0.3)
-    for byte in bytes(15):
+    # For 20 s, unless the connection is closed.
+    for byte in bytes(67):
         try:
             dripping.send_raw(bytes([byte]))
             time.sleep(0.3)
         except OSError:
             break
-    closes(dripping, 8)
-    closes(silent, 8)
-    expect(2 < time.monotonic() - begin < 9, f"closed after {time.monotonic() - begin:.1f} s")
+    closes(dripping)
+    closes(silent)
+    expect(2 < time.monotonic() - begin < 15, f"closed after {time.monotonic() - begin:.1f} s")
     python.is_served()
 
 
-@test("of 17 connections without a ticket one is closed, and the device is still served", limit=60)
+@test("of 17 connections without a ticket one is closed, and the device is still served")
 def many_without_ticket(stage):
     daemon, python = member(stage)
     links, closed = [], 0
@@ -372,6 +375,8 @@ def many_without_ticket(stage):
             links.append(python.call())
         except ENDS:
             closed += 1
+    # All others would be closed after 5 s.
+    expect(closed or select.select([link.sock for link in links], [], [], 60)[0], "none of 17 connections was closed")
     for link in links:
         link.sock.settimeout(0.05)
         try:
@@ -389,7 +394,7 @@ def many_without_ticket(stage):
     python.is_served()
 
 
-@test("1,100 simultaneous requests for streams are answered or refused, and affect nothing else", limit=120)
+@test("1,100 simultaneous requests for streams are answered or refused, and affect nothing else")
 def flood(stage):
     daemon, python = member(stage)
     before = memory(daemon)
@@ -467,7 +472,7 @@ def non_members(stage):
 # ---- Frames ----------------------------------------------------------------------------------------------------------
 
 
-@test("a frame header out of its range closes the stream, and is not treated as an end", limit=120)
+@test("a frame header out of its range closes the stream, and is not treated as an end")
 def wrong_words(stage):
     daemon, python = member(stage)
     for word in (0x00100001, 0x7FFFFFFF, 0x80000000, 0xFFFFFEFF):
@@ -487,7 +492,7 @@ def wrong_words(stage):
     python.is_served()
 
 
-@test("an unknown reset code is a reset for an unknown reason", limit=60)
+@test("an unknown reset code is a reset for an unknown reason")
 def unknown_codes(stage):
     daemon, python = member(stage)
     for code in (0, 7, 200, 255):
@@ -500,7 +505,7 @@ def unknown_codes(stage):
     python.is_served()
 
 
-@test("only a reset may follow the end", limit=60)
+@test("only a reset may follow the end")
 def after_end(stage):
     daemon, python = member(stage)
     mine, taken = python.open()
@@ -520,7 +525,7 @@ def after_end(stage):
     expect(taken.outcome()["outcome"] == "reset", f"a reset after the end: {taken.outcome()}")
 
 
-@test("a truncated stream is never an end: at every place in a frame, with and without close_notify", limit=120)
+@test("a truncated stream is never an end: at every place in a frame, with and without close_notify")
 def cuts(stage):
     daemon, python = member(stage)
     frame = struct.pack(">I", 1000) + bytes(range(250)) * 4
@@ -542,7 +547,7 @@ def cuts(stage):
     python.is_served()
 
 
-@test("a stream that ends at a random place delivers exactly the bytes sent before it (seeded)", limit=120)
+@test("a stream that ends at a random place delivers exactly the bytes sent before it (seeded)")
 def random_ends(stage):
     daemon, python = member(stage)
     seed = int(os.environ.get("HANDOFF_SEED", "1"))
@@ -613,18 +618,18 @@ def tiny(stage):
         watching.join()
         print(f"    {kind}: {time.monotonic() - begin:.1f} s, slowest other call {slowest * 1000:.0f} ms")
         expect(got == data, f"{kind}: wrong bytes")
-        expect(slowest < 2, f"{kind}: another call took {slowest:.1f} s")
+        expect(slowest < 10, f"{kind}: another call took {slowest:.1f} s")
         taken.end()
         expect(taken.outcome()["outcome"] == "ended", f"{taken.outcome()}")
         stays_flat(origin_memory, daemon)
 
 
-@test("an endless sequence of empty records moves nothing and uses no memory", limit=120)
+@test("an endless sequence of empty records moves nothing and uses no memory")
 def empty_records(stage):
     daemon, python = member(stage)
     before = memory(daemon)
     link, made, taken = python.by_hand()
-    link.sock.settimeout(20)
+    link.sock.settimeout(60)
     try:
         for _ in range(400):
             made.send(b"".join(made.record(b"") for _ in range(100)))
@@ -636,11 +641,11 @@ def empty_records(stage):
     python.is_served()
 
 
-@test("endless requests for new keys, whose responses are never read, use no memory and delay no other call", limit=120)
+@test("endless requests for new keys, whose responses are never read, use no memory and delay no other call")
 def key_updates(stage):
     daemon, python = member(stage)
     link, made, taken = python.by_hand()
-    link.sock.settimeout(5)
+    link.sock.settimeout(60)
     made.send(made.key_update() + made.record(struct.pack(">I", 4) + b"some"))
     expect(taken.receive(4) == b"some", "wrong bytes after a new key")
     taken.send(b"back")
@@ -649,6 +654,7 @@ def key_updates(stage):
     expect(link.buffer[4:] == b"back", "wrong bytes under the daemon's new key")
     before = memory(daemon)
     sent = 0
+    link.sock.settimeout(5)
     try:
         for _ in range(400):
             made.send(b"".join(made.key_update() for _ in range(100)))
@@ -663,7 +669,7 @@ def key_updates(stage):
     python.is_served()
 
 
-@test("a device that reads no bytes blocks only its own stream", limit=120)
+@test("a device that reads no bytes blocks only its own stream")
 def reads_nothing(stage):
     daemon, python = member(stage)
     before = memory(daemon)
@@ -678,7 +684,7 @@ def reads_nothing(stage):
         expect(taken.outcome()["outcome"] == "gone", f"{taken.outcome()}")
 
 
-@test("a removed device loses its streams immediately", limit=60)
+@test("a removed device loses its streams immediately")
 def removed(stage):
     daemon, python = member(stage)
     mine, taken = python.open()
@@ -688,9 +694,9 @@ def removed(stage):
     begin = time.monotonic()
     daemon.ctl("device", "remove", python.peer.device.hex(), "--yes", "--no-wait")
     expect(taken.outcome()["outcome"] == "removed", f"{taken.outcome()}")
-    expect(time.monotonic() - begin < 5, "it took too long")
+    expect(time.monotonic() - begin < 20, "it took too long")
     try:
-        mine.receive(5)
+        mine.receive()
         raise Failure("the removed device's stream continues")
     except streams.Reset as reset:
         expect(reset.code == streams.NOT_MEMBER, f"{reset}")
@@ -710,7 +716,7 @@ def removed(stage):
     daemon.is_well()
 
 
-@test("a hostile origin's replies to a ticket open nothing", limit=120)
+@test("a hostile origin's replies to a ticket open nothing")
 def hostile_origin(stage):
     daemon, python = member(stage)
     server = python.serve()
@@ -736,7 +742,7 @@ def hostile_origin(stage):
     expect(asked.outcome()["outcome"] == "gone", f"{asked.outcome()}")
     server.give_ticket = give
     asked = Stream(python.ask_app())
-    _, mine = server.streams.get(timeout=20)
+    _, mine = server.streams.get(timeout=60)
     mine.link.send_raw(struct.pack(">I", 0x00200000) + bytes(1000))
     expect(asked.receive_all() == b"", "unexpected bytes")
     expect(asked.outcome()["outcome"] in ("gone", "failed", "reset"), f"{asked.outcome()}")

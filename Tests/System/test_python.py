@@ -44,7 +44,7 @@ class Reader:
         self.continued.append((activity, continuation))
 
 
-def pump(until, *readers, within=20):
+def pump(until, *readers, within=60):
     """Runs the main loop of apps until a condition holds."""
     waiting, limit = select.poll(), time.monotonic() + within
     for reader in readers:
@@ -240,7 +240,7 @@ def early(stage):
     expect(time.process_time() - used < 0.2 and author.app._delay >= 8 * handoff.MIN_DELAY / 2, f"{attempts}")
     desk.start()
     desk.ctl("account", "create")
-    pump(lambda: author.app.activities[0].id, author, within=30)
+    pump(lambda: author.app.activities[0].id, author, within=60)
 
 
 @test("what the daemon refuses has its name and its text, and changes nothing")
@@ -532,7 +532,7 @@ def descriptors(stage):
     expect(not any(os.get_inheritable(each) for each in (app._timer.fileno(), app.fileno())), "inherited")
     app.close()
     gc.collect()
-    limit = time.monotonic() + 20
+    limit = time.monotonic() + 60
     while len(opened()) > before + 2:  # The simulated daemon closes its ends on threads.
         expect(time.monotonic() < limit, f"{before} descriptors became {opened()}")
         time.sleep(0.02)

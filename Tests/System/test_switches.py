@@ -38,15 +38,6 @@ def withdraws(stage):
     taker.ctl("continue", "--print")
 
 
-def looked(daemon):
-    """Returns the status once the daemon knows the sessions, which it queries at its start."""
-    while True:
-        status = daemon.ctl("status").line
-        if not any(hold["by"] == "session" for hold in status["holds"]):
-            return status
-        time.sleep(0.02)
-
-
 def known(daemon, *names):
     """Waits until a daemon knows these members by their names."""
     while not set(names) <= {line["name"] for line in daemon.ctl("devices").lines if line["online"]}:
@@ -91,7 +82,7 @@ def outlasts(stage):
     origin, taker = stage.pair()
     origin.ctl("pause")
     origin.restart()
-    status = looked(origin)
+    status = origin.know_sessions()
     expect(status["advertising"] is False and status["receiving"] is False, f"{status}")
     expect({hold["by"] for hold in status["holds"]} == {"user"}, f"{status['holds']}")
     watch = taker.follow("watch")
@@ -106,11 +97,12 @@ def ends(stage):
     origin, taker = stage.pair()
     watch = taker.follow("watch")
     watch.wait("ready")
+    origin.know_sessions()
     before = time.time()
     said = origin.ctl("pause", "3s").line
     expect(len(said["holds"]) == 2, f"{said}")
     for hold in said["holds"]:
-        expect(before + 2 < hold["until"] <= before + 6, f"{hold}")
+        expect(before + 2 < hold["until"] <= time.time() + 4, f"{hold}")
     origin.restart()
     origin.publish(TYPE)
     watch.wait("added", type=TYPE)
@@ -134,7 +126,7 @@ def over(stage):
             direction, place, since, until = line.split()
             file.write(f"{direction} {place} {int(since) - 100} {int(until) - 100}\n")
     origin.start()
-    expect(looked(origin)["advertising"] is True, "it is still off")
+    expect(origin.know_sessions()["advertising"] is True, "it is still off")
 
 
 @test("an invalid file of switches prevents the daemon from starting, and is named")
@@ -159,6 +151,7 @@ def one_device(stage):
     watch.wait("ready")
     other.wait("ready")
     known(origin, "taker", "third")
+    origin.know_sessions()
     said = origin.ctl("advertise", "off", "--device", "taker").line
     expect(said["advertising"] is True and [hold["device"] for hold in said["holds"]]
            == [taker.ctl("status").line["device"]], f"{said}")
@@ -194,7 +187,7 @@ def completes(stage):
     origin.ctl("pause")
     taker.ctl("pause")
     continuing.wait("continued")
-    expect(continuing.process.wait(20) == 0, "the continuation did not complete")
+    expect(continuing.process.wait(60) == 0, "the continuation did not complete")
 
 
 @test("the administrator's policy overrides the user's switches, and is reloaded at SIGHUP")
@@ -208,6 +201,7 @@ def administrator(stage):
     watch.wait("ready")
     origin.publish(TYPE)
     origin.publish("com.example.secret.notes")
+    origin.know_sessions()
     said = origin.ctl("advertise", "on").line
     expect(said["advertising"] is False and said["holds"][0]["by"] == "policy"
            and "policy.d/10-test.conf:2" in said["holds"][0]["message"], f"{said}")
@@ -246,7 +240,7 @@ def usage(stage):
     origin.ctl("account", "create")
     result = origin.ctl("pause", "--device", "nobody", code=1)
     expect("NoSuchDevice" in result.errors, str(result))
-    expect(origin.ctl("status").line["holds"] == [], "a switch was changed")
+    expect(origin.know_sessions()["holds"] == [], "a switch was changed")
 
 
 if __name__ == "__main__":

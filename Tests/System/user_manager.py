@@ -85,7 +85,7 @@ class UserManager:
         stage.processes.append(process)
         return process
 
-    def _await(self, condition, what, within=15):
+    def _await(self, condition, what, within=60):
         limit = time.monotonic() + within
         while not condition():
             if time.monotonic() > limit or (hasattr(self, "manager") and self.manager.poll() is not None):

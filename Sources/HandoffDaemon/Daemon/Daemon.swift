@@ -2,6 +2,7 @@ import HandoffControl
 import HandoffDiscovery
 import HandoffJSON
 import HandoffModel
+import HandoffPeers
 import HandoffState
 import LoopIO
 
@@ -123,7 +124,7 @@ actor Daemon {
         core?.reconfigure(configuration, policy: policy)
     }
 
-    /// Stops in order: disconnects the clients, sends a leave message to the other devices, and
+    /// Stops in order: sends a leave message to the other devices, disconnects the clients, and
     /// calls `completion` on the loop.
     func stop(completion: @escaping () -> Void) {
         guard onStopped == nil else { return }
@@ -140,6 +141,9 @@ actor Daemon {
         // Before the connections of apps end. Otherwise an app that closes its stream would be
         // recorded as the cause.
         core?.streams.stop()
+        // Otherwise the end of each app would be announced. Other devices would remove its offers before
+        // they show the copies.
+        core?.peers.leave()
         server?.stop()
         // If the core is already ending, no other one follows it.
         if onCoreEnded == nil { endCore { [self] in finish() } }
