@@ -61,7 +61,7 @@ public final class LoopbackDevice: Sendable {
     /// - Throws: `HandoffError` with the reason `nothingOffered`.
     @discardableResult
     public func offer(
-        of activityType: String, from origin: String? = nil, within limit: Duration = .seconds(5)
+        of activityType: String, from origin: String? = nil, within limit: Duration = .seconds(30)
     ) async throws -> LoopbackActivity {
         let name = name
         return try await later { network, device, then in
@@ -85,7 +85,7 @@ public final class LoopbackDevice: Sendable {
     /// - Throws: the `HandoffError` that the app received.
     @discardableResult
     public func `continue`(
-        _ activityType: String, from origin: String? = nil, within limit: Duration = .seconds(5)
+        _ activityType: String, from origin: String? = nil, within limit: Duration = .seconds(30)
     ) async throws -> LoopbackActivity {
         let name = name
         return try await later { network, device, then in
@@ -113,7 +113,7 @@ public final class LoopbackDevice: Sendable {
     /// - Returns: the activity, after a save by its app.
     /// - Throws: `HandoffError`.
     public func take(
-        _ activityType: String, from origin: String? = nil, within limit: Duration = .seconds(5)
+        _ activityType: String, from origin: String? = nil, within limit: Duration = .seconds(30)
     ) async throws -> LoopbackActivity {
         let name = name
         return try await later { network, device, then in
@@ -135,7 +135,7 @@ public final class LoopbackDevice: Sendable {
     ///   - limit: the maximum time to wait for the app.
     /// - Throws: the `HandoffError` that the app received.
     public func hand(
-        _ activity: LoopbackActivity, from origin: String = "Partner", within limit: Duration = .seconds(5)
+        _ activity: LoopbackActivity, from origin: String = "Partner", within limit: Duration = .seconds(30)
     ) async throws {
         let content = try checked(activity)
         let (name, folder) = (name, core.folder)

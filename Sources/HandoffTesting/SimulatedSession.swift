@@ -10,8 +10,9 @@ struct SimulatedActivity {
 
 /// An app that is attached to a simulated device. On the loop's thread.
 final class SimulatedSession {
-    /// The maximum time for a save, as in the daemon. After that, the last saved state is sent.
-    private static let saveTimeout = Duration.seconds(1)
+    /// The maximum time for a save. After that, the last saved state is sent. Longer than in the daemon, so that the
+    /// result of a test does not depend on the load of the machine.
+    private static let saveTimeout = Duration.seconds(30)
 
     let id: String
     private(set) var request: AttachRequest

@@ -43,6 +43,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {
     private var refusedTurns = 0
     /// The number of waits that have ended. Tests use it to detect busy loops.
     package private(set) var turns: UInt64 = 0
+    /// The number of results that workers owe this loop. Tests use it to detect that nothing is in progress.
+    package internal(set) var pendingResults = 0
     /// The work that the loop's handlers have deferred.
     private var postponed: [() -> Void] = []
     private var timers = TimerQueue<() -> Void>()

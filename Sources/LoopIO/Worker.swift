@@ -84,12 +84,14 @@ package final class Worker: Sendable {
         completion: @escaping (Result<Value, any Error>) -> Void
     ) {
         loop.assertOwned()
+        loop.pendingResults += 1
         // The worker holds only the box, which is emptied on the loop. The closure's captures are
         // therefore never released on the worker.
         let box = LoopBound<((Result<Value, any Error>) -> Void)?>(completion, on: loop)
         queue.add {
             let result = Result { try work() }
             loop.perform {
+                loop.pendingResults -= 1
                 let completion = box.value.take()
                 completion?(result)
             }

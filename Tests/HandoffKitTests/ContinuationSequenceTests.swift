@@ -17,7 +17,7 @@ private let editing = "com.example.editing"
         application = laptop.application(callbackQueue: DispatchQueue(label: "continuations"))
     }
 
-    private func hand(_ page: Int, within limit: Duration = .seconds(5)) async throws {
+    private func hand(_ page: Int, within limit: Duration = .seconds(120)) async throws {
         try await laptop.hand(LoopbackActivity(activityType: editing, userInfo: ["page": page]), within: limit)
     }
 
@@ -48,7 +48,7 @@ private let editing = "com.example.editing"
         }
         // The type is removed asynchronously.
         var reason = ""
-        for _ in 0..<500 where reason != "noHandler" {
+        for _ in 0..<5000 where reason != "noHandler" {
             do {
                 try await hand(2, within: .milliseconds(20))
             } catch let error as HandoffError {

@@ -45,7 +45,7 @@ private struct PageView: HandoffModifiable {
     }
 
     private func wait(until isSo: () -> Bool) async throws {
-        for _ in 0..<1000 where !isSo() { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<12_000 where !isSo() { try await Task.sleep(for: .milliseconds(10)) }
         try #require(isSo())
     }
 

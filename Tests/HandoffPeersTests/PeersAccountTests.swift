@@ -45,6 +45,8 @@ import Testing
         try network.run("the offer") { !desk.offers(of: train).isEmpty }
         try network.connect(desk, to: train)
         try network.connect(desk, to: couch)
+        // The first messages on the new connections are handled before.
+        network.pass(.zero)
         var steps: [(event: TestPeers.Event, view: View)] = []
         desk.onEvent = { [unowned desk, id = train.id] event in
             let peers = desk.peers

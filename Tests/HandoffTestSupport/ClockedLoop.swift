@@ -1,8 +1,13 @@
+internal import CSystemd
 internal import Dispatch
+internal import Glibc
 package import LoopIO
 internal import Synchronization
 
 /// A loop on the test's thread, with a clock that advances while the test waits. Tests also step the clock.
+///
+/// The clock advances in real time only while the loop and its workers are idle. A timeout of the product therefore
+/// does not expire because the machine is slow.
 package final class ClockedLoop {
     /// The condition that a test waits for did not become true.
     package struct Timeout: Error, CustomStringConvertible {
@@ -12,29 +17,38 @@ package final class ClockedLoop {
 
     private final class Ticks: Sendable {
         let count = Atomic(0)
-        /// Whether the clock stands.
-        let isStanding = Atomic(false)
     }
 
     /// Seconds of real time after which a wait has failed.
     private static let timeout = 120
+    private static let tick = Duration.milliseconds(10)
+    /// The ticks, or the turns of the loop, after which the clock advances although the loop or a worker is busy: a
+    /// busy one may itself wait for a timer.
+    private static let maxBusyTicks = 20
+    private static let maxBusyTurns: UInt64 = 100
+    /// Milliseconds of real time that a step of the clock waits for a busy loop.
+    private static let maxPendingTime = 10_000
 
     package let clock = ManualClock()
     package let loop: EventLoop
     private let ticker: any DispatchSourceTimer
     private let ticks = Ticks()
+    private var isStanding = false
+    /// The ticks that were handled.
+    private var lastTick = 0
+    /// The ticks in which the clock did not advance, and the turns of the loop before them.
+    private var busyTicks = 0
+    private var busyTurns: UInt64 = 0
     /// How many waits are inside each other; the clock advances while there are any.
     private var waits = 0
 
     package init() throws {
-        let clock = clock
         let loop = try EventLoop(clock: clock)
         let ticks = ticks
         self.loop = loop
         ticker = DispatchSource.makeTimerSource(queue: .global())
         ticker.schedule(deadline: .now() + .milliseconds(10), repeating: .milliseconds(10))
         ticker.setEventHandler {
-            if !ticks.isStanding.load(ordering: .relaxed) { clock.advance(by: .milliseconds(10)) }
             ticks.count.add(1, ordering: .relaxed)
             loop.stop()
         }
@@ -64,7 +78,27 @@ package final class ClockedLoop {
         while try !isDone() {
             if isLate.load(ordering: .relaxed) { throw Timeout(description: what) }
             try loop.run()
+            advance()
         }
+    }
+
+    /// Advances the clock after a tick, unless something is in progress.
+    private func advance() {
+        let tick = ticks.count.load(ordering: .relaxed)
+        guard tick != lastTick else { return }
+        lastTick = tick
+        guard !isStanding else { return }
+        busyTicks += 1
+        guard isIdle || busyTicks >= Self.maxBusyTicks || loop.turns &- busyTurns >= Self.maxBusyTurns else { return }
+        busyTicks = 0
+        busyTurns = loop.turns
+        clock.advance(by: Self.tick)
+    }
+
+    /// True if no descriptor is ready and no worker owes the loop a result.
+    private var isIdle: Bool {
+        var descriptor = pollfd(fd: sd_event_get_fd(loop.event), events: Int16(POLLIN), revents: 0)
+        return loop.pendingResults == 0 && Glibc.poll(&descriptor, 1, 0) == 0
     }
 
     /// Runs the loop until `isDone`, which is evaluated after each tick of the clock.
@@ -80,13 +114,19 @@ package final class ClockedLoop {
 
     /// Performs `body` while the clock stands: for what must be done within a time of the product, and waits for no timer.
     package func withClockStopped<Result>(_ body: () throws -> Result) rethrows -> Result {
-        ticks.isStanding.store(true, ordering: .relaxed)
-        defer { ticks.isStanding.store(false, ordering: .relaxed) }
+        isStanding = true
+        defer { isStanding = false }
         return try body()
     }
 
-    /// Advances the clock. Due timers run while the test waits for its next event.
+    /// Advances the clock once the loop and its workers are idle, so that what is in transit arrives before. Due timers
+    /// run while the test waits for its next event.
     package func pass(_ time: Duration) {
+        for _ in 0..<Self.maxPendingTime {
+            // An error of the loop also ends the next wait of the test.
+            guard (try? loop.runTurns(3)) != nil, !isIdle else { break }
+            if loop.pendingResults > 0 { usleep(1000) }
+        }
         clock.advance(by: time)
     }
 }

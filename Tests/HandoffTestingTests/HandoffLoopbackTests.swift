@@ -235,7 +235,7 @@ private func reason(of error: any Error) -> String {
             activity.invalidate()
             short.stop()
         }
-        for _ in 0..<500 where !laptop.offers.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<12_000 where !laptop.offers.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
         #expect(laptop.offers.isEmpty)
     }
 
@@ -307,7 +307,7 @@ private func reason(of error: any Error) -> String {
     {
         let arrived = try await continued()
         here.stop()
-        for _ in 0..<500 where !laptop.offers.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        for _ in 0..<12_000 where !laptop.offers.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
         let error = await #expect(throws: (any Error).self) { try await arrived.continuationStreams() }
         #expect(error.map(reason(of:)) == "ownerGone")
     }

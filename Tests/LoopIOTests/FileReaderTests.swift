@@ -142,7 +142,7 @@ import Testing
     /// Waits until the pipe or socket has no reader.
     private func expectNoReader(_ ends: FileEnds) throws {
         var watched = pollfd(fd: try #require(ends.writing.raw), events: 0, revents: 0)
-        #expect(poll(&watched, 1, 20_000) == 1)
+        #expect(poll(&watched, 1, 120_000) == 1)
         #expect(watched.revents & Int16(POLLERR | POLLHUP) != 0)
     }
 

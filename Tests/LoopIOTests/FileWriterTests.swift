@@ -70,7 +70,7 @@ import Testing
         fill()
         while true {
             var watched = pollfd(fd: try #require(ends.reading.raw), events: Int16(POLLIN), revents: 0)
-            poll(&watched, 1, 20_000)
+            poll(&watched, 1, 120_000)
             let before = rest.count
             try loop.runTurns(100)
             if rest.count == before, writer.room == 0, writer.written > 0 { break }
@@ -106,7 +106,7 @@ import Testing
         writer.finish { _ in Issue.record("finished") }
         // Wait until bytes arrive, so that the thread is writing.
         var watched = pollfd(fd: try #require(ends.reading.raw), events: Int16(POLLIN), revents: 0)
-        #expect(poll(&watched, 1, 20_000) == 1)
+        #expect(poll(&watched, 1, 120_000) == 1)
         writer.cancel()
         #expect(writer.room == 0)
         // The reader ends, because the other end is closed.

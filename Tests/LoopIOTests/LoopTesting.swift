@@ -60,7 +60,7 @@ func acceptNow(_ listener: Int32) -> Int32 {
 /// not hang.
 func hasInput(_ descriptor: Int32) -> Bool {
     var request = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
-    return poll(&request, 1, 20_000) == 1
+    return poll(&request, 1, 120_000) == 1
 }
 
 /// Starts to connect a plain TCP socket to a port of 127.0.0.1. Blocks only if `isBlocking`.

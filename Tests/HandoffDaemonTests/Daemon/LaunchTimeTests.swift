@@ -66,7 +66,7 @@ import Testing
         let call = try launch()
         let begin = fleet.clock.now
         // The clock ran while the test waited for the start and the payload.
-        fleet.clock.advance(by: .seconds(25))
+        fleet.pass(.seconds(25))
         // A reply shows that the daemon has processed the time.
         _ = try couch.status()
         #expect(call.waiting <= 1)
@@ -84,12 +84,12 @@ import Testing
 
     @Test func `an app that attaches at the last moment receives its activity`() throws {
         let call = try launch()
-        fleet.clock.advance(by: .seconds(25))
+        fleet.pass(.seconds(25))
         let app = try couch.attach("app", types: Note.type)
         let continuation = try app.willContinue()
         #expect(try app.content(continuation).userInfo == Note.userInfo("late"))
         // From here on the app's own time counts.
-        fleet.clock.advance(by: .seconds(5))
+        fleet.pass(.seconds(5))
         try app.answer(continuation, handled: true)
         _ = try call.result()
         guard case .continued = try ContinueEvent(json: call.result()) else { throw UnexpectedEvent() }
@@ -113,7 +113,7 @@ import Testing
     @Test func `a shorter timeout of the caller includes the start`() throws {
         // Less than the launch time of 30 s.
         let call = try launch(ContinueRequest(timeout: 20))
-        fleet.clock.advance(by: .seconds(20))
+        fleet.pass(.seconds(20))
         #expect(try call.failure().reason == "appNotAttached")
     }
 }

@@ -27,10 +27,13 @@ import Testing
         #expect(try watcher.added().id == id)
 
         // The change does not arrive, so the other device requests an offer that it considers
-        // valid.
+        // valid. After some seconds the desk would notify it over a connection.
         couch.blockDatagrams()
-        _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false).json)
-        let refusal = try couch.continue(ContinueRequest(activity: id.hex, take: true)).refusal()
+        couch.discovery.stopReceiving()
+        let refusal = try fleet.withClockStopped {
+            _ = try desk.call(.setSwitches, SetSwitchesRequest(advertise: false).json)
+            return try couch.continue(ContinueRequest(activity: id.hex, take: true)).refusal()
+        }
 
         #expect(refusal.name == ControlErrorName.continuationFailed.rawValue)
         #expect(refusal.parameters["reason"]?.string == "paused")

@@ -9,7 +9,7 @@ final class Mailbox<Value: Sendable>: Sendable {
     struct Nothing: Error {}
 
     /// Far more than any of these tests needs. Only a hanging test reaches it.
-    private static var timeout: Int { 20 }
+    private static var timeout: Int { 120 }
 
     private let values = Locked<[Value]>([])
     private let count = DispatchSemaphore(value: 0)

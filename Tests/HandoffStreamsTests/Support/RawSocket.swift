@@ -5,7 +5,7 @@ import Testing
 /// One end of a connection that a test reads and writes directly. Every wait has a timeout.
 final class RawSocket {
     /// Milliseconds. Only a hanging test reaches it.
-    private static let timeout: Int32 = 20_000
+    private static let timeout: Int32 = 120_000
 
     private var descriptor: Descriptor?
     let raw: Int32
