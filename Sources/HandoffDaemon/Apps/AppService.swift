@@ -346,7 +346,13 @@ final class AppService {
                 needsSave: needsSave, answersSaves: session.answersSaves,
                 savesOnContinue: description.savesOnContinue ?? false, keeping: KeepRule(description.keep),
                 afterwards: description.afterwards ?? .stay, recipient: recipient, bytes: bytes))
-        return (id, advice.words(bytes: bytes, content, isSaved: !needsSave))
+        var words = [advice.words(bytes: bytes, content, isSaved: !needsSave)]
+        if recipient != nil, KeepRule(description.keep) == .afterEnd {
+            // A file that it has is checked when the first part of it arrives.
+            words.append(core?.activityCopier.refusal(ofFile: 0, for: id).map { "it is not kept: \($0)" })
+        }
+        let given = words.compactMap(\.self)
+        return (id, given.isEmpty ? nil : given.joined(separator: "; "))
     }
 
     /// `KeepContent`.

@@ -132,8 +132,8 @@ final class ActivityCopier {
             item, offer, for: recipient)
     }
 
-    /// Returns the reason why a file of this size cannot be kept with the other items that were sent; nil
-    /// if it can.
+    /// Returns the reason why an item with a file of this size cannot be kept with the other items that were
+    /// sent; nil if it can. The size is 0 without a file.
     func refusal(ofFile size: Int, for id: ActivityID) -> String? {
         func bytes(_ activity: LocalActivity, _ content: Int) -> [Int] {
             KeptPart.sizes(KeptItemContent.size(payload: activity.bytes + Self.maxAddition, content: content))
@@ -145,7 +145,7 @@ final class ActivityCopier {
         let mine = size <= limit ? bytes(activity, size) : []
         let members = accountStore.snapshot.live.count
         guard size <= limit, mine.reduce(0, +) <= limit else {
-            return "it has \(ByteText.text(Int64(size))), and the limit in an account of \(members) devices is "
+            return "it has \(ByteText.text(Int64(max(size, activity.bytes)))), and the limit in an account of \(members) devices is "
                 + "\(ByteText.text(Int64(KeptPart.maxItem(share: limit))))"
         }
         let others = apps.store.all

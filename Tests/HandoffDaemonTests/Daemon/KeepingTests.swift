@@ -477,6 +477,15 @@ import Testing
         #expect(desk.refusal(ofFile: 1 << 20, for: published.activity) == nil)
     }
 
+    @Test func `the sender of a text that does not fit in the copies is notified`() throws {
+        var sent = Note.activity("sent")
+        sent.to = "couch"
+        sent.keep = true
+        let published = try (0...KeptLimits.maxCopies).map { _ in try desk.publish(sent) }
+        #expect(published.dropLast().allSatisfy { $0.advice == nil })
+        #expect(published.last?.advice?.hasPrefix("it is not kept: the items that are kept already leave") == true)
+    }
+
     @Test func `a stored receipt with the greatest time does not end the daemon`() throws {
         var note = Note.activity("text")
         note.keep = true
