@@ -150,6 +150,9 @@ def viewer(stage, daemon, name="viewer", **more):
 
 
 def attach(shell, *words):
+    # The next step could find the text of a former viewer otherwise.
+    shell.type("clear", "Enter")
+    until("an empty screen", lambda: shell.screen().strip() == "$")
     shell.type("clear; " + " ".join([*COMMAND, "attach", *words]) + "; echo status=$?", "Enter")
 
 
