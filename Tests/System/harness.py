@@ -360,7 +360,7 @@ class Stage:
                 process.wait(10)
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait(10)
+                process.wait(60)
         for closer in reversed(self.closers):
             closer()
 
