@@ -174,7 +174,7 @@ class Browser:
         except ProcessLookupError:
             pass
         if self.process:
-            self.process.wait(20)
+            self.process.wait(60)
 
     def hosts(self):
         """Returns the process ids of the native messaging hosts that this browser has started."""

@@ -90,7 +90,7 @@ def own_tabs(stage, daemon):
     host.send({"kind": "tabs"})
     answer = host.receive("tabs")
     host.process.stdin.close()
-    host.process.wait(30)
+    host.process.wait(60)
     return answer["tabs"]
 
 

@@ -324,7 +324,7 @@ class Stub:
     def end(self):
         before = published(self.daemon)
         self.process.stdin.close()
-        expect(self.process.wait(20) == 0, "the extension does not end")
+        expect(self.process.wait(60) == 0, "the extension does not end")
         until("the end of its offer", lambda: published(self.daemon) < before)
 
 

@@ -454,7 +454,7 @@ def saved(stage):
     manager = FileManager(desk.bus)
     path = desk.fetch("last one.txt")
     desk.server.choose(desk.server.one(summary="last one.txt saved to Fetched")["id"], "show", TOKEN)
-    shown = manager.shown.get(timeout=30)
+    shown = manager.shown.get(timeout=60)
     expect(shown == ("ShowItems", [f"file://{path.replace(' ', '%20')}"], TOKEN), f"wrong: {shown}")
     expect(not os.path.exists(desk.opened), "the folder was opened, too")
 
