@@ -52,13 +52,17 @@ class Desktop:
         self.watch.wait("ready")
         self.start()
 
+    def is_running(self):
+        return any(app["id"] == TYPE and app["running"] for app in self.daemon.ctl("apps").lines)
+
     def start(self, lifetime="60", grace="0"):
+        until("the end of the former agent", lambda: not self.is_running())
         self.log = os.path.join(self.daemon.folder, "agent.log")
         with open(self.log, "ab") as log:
             self.agent = subprocess.Popen([PYTHON, "-B", PROGRAM, "--lifetime", lifetime, "--grace", grace], env=self.environment,
                                           stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.stage.processes.append(self.agent)
-        until("the agent", lambda: any(app["id"] == TYPE and app["running"] for app in self.daemon.ctl("apps").lines))
+        until("the agent", self.is_running)
 
     def copy(self, data, type="text/plain"):
         """Copies with xclip or wl-copy, which keep running in the background."""
@@ -532,7 +536,7 @@ def in_unit(stage, screen):
     ended(laptop.agent)
     done = manager.call("start", "handoff-clipboard.service")
     expect(done.code == 0, f"{done}")
-    until("the agent", lambda: any(app["id"] == TYPE and app["running"] for app in laptop.daemon.ctl("apps").lines))
+    until("the agent", laptop.is_running)
     desk.copy(TEXT)
     laptop.offered(desk)
     laptop.pasted(TEXT)
