@@ -77,7 +77,7 @@ def until(what, condition, within=30):
 def attached(browser, daemon):
     """Waits until the browser is attached to the daemon."""
     return until(f"{browser.program} at its daemon", lambda: next(
-        (app for app in daemon.ctl("apps").lines if app["id"] == browser.program and app["running"]), None), within=30)
+        (app for app in daemon.ctl("apps").lines if app["id"] == browser.program and app["running"]), None), within=60)
 
 
 def pages_of(daemon):
@@ -371,7 +371,7 @@ class Firefox(Browser):
             self.connect()
 
     def connect(self):
-        limit = time.monotonic() + 40
+        limit = time.monotonic() + 60
         while True:
             try:
                 with open(os.path.join(self.profile, "MarionetteActivePort")) as file:
