@@ -209,7 +209,7 @@ def broken_exclusions(stage):
     offer(taker, "first")
     # A file that exists and cannot be read.
     os.remove(path)
-    os.symlink("/nonexistent", path)
+    os.symlink("/dev/null/absent", path)
     none_offered(taker)
     os.remove(path)
     offer(taker, "first")

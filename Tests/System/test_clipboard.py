@@ -233,7 +233,7 @@ def commands(stage):
     for command in (picture, long, second, first):
         expect(command.interrupt() == 0, f"{command.seen}")
     for data, words, code in ((b"\xff\xfe\xfd", (), 1), (b"", (), 1), (b"x", ("--type", "text/uri-list"), 2),
-                              (b"x", ("--type", "a/b"), 2), (b"x", ("/nonexistent",), 1)):
+                              (b"x", ("--type", "a/b"), 2), (b"x", ("/dev/null/absent",), 1)):
         done = subprocess.run([os.path.join(BIN, "handoffctl"), "--socket", origin.socket, "copy", *words], input=data,
                               env=origin.environment, capture_output=True, timeout=60)
         expect(done.returncode == code, f"{data} {words}: {done}")
@@ -418,7 +418,8 @@ def listed(stage, screen):
         with open(path, "wb") as file:
             file.write(os.fsencode(name))
         uris.append("file://" + quote(os.fsencode(path)))
-    uris += ["file:///nonexistent", "https://example.org/", "file://elsewhere/etc/passwd", "# comment", "file:///etc/%00passwd"]
+    uris += ["file:///dev/null/absent", "https://example.org/", "file://elsewhere/etc/passwd", "# comment",
+             "file:///etc/%00passwd"]
     data = "\r\n".join(uris).encode()
     desk.own({"text/uri-list": data, "x-special/gnome-copied-files": b"cut\n" + data.replace(b"\r", b""),
               "UTF8_STRING": folder.encode(), "text/plain;charset=utf-8": folder.encode()})

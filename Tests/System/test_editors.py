@@ -241,7 +241,7 @@ with open(sys.argv[0] + ".log", "a", buffering=1) as log:
     for line in iter(sys.stdin.readline, ""):
         log.write(line)
         if '"front"' in line:
-            print('{{"do": "text", "path": "/nonexistent/text"}}', '{{"do": "state"}}', sep="\\n", flush=True)
+            print('{{"do": "text", "path": "/dev/null/text"}}', '{{"do": "state"}}', sep="\\n", flush=True)
 """
 
 
