@@ -77,7 +77,7 @@ def until(what, condition, within=60):
 def attached(browser, daemon):
     """Waits until the browser is attached to the daemon."""
     return until(f"{browser.program} at its daemon", lambda: next(
-        (app for app in daemon.ctl("apps").lines if app["id"] == browser.program and app["running"]), None), within=30)
+        (app for app in daemon.ctl("apps").lines if app["id"] == browser.program and app["running"]), None), within=60)
 
 
 def pages_of(daemon):
@@ -174,7 +174,7 @@ class Browser:
         except ProcessLookupError:
             pass
         if self.process:
-            self.process.wait(20)
+            self.process.wait(60)
 
     def hosts(self):
         """Returns the process ids of the native messaging hosts that this browser has started."""
@@ -371,7 +371,7 @@ class Firefox(Browser):
             self.connect()
 
     def connect(self):
-        limit = time.monotonic() + 40
+        limit = time.monotonic() + 60
         while True:
             try:
                 with open(os.path.join(self.profile, "MarionetteActivePort")) as file:

@@ -170,7 +170,7 @@ class Editor:
         words = ["emacsclient", "-s", f"{self.folder}/server", "-e", text]
         if self.name == "nvim":
             words = ["nvim", "--server", f"{self.folder}/server", "--remote-expr", f"json_encode({text})"]
-        done = subprocess.run(words, env=self.daemon.environment, capture_output=True, timeout=20)
+        done = subprocess.run(words, env=self.daemon.environment, capture_output=True, timeout=60)
         answer = done.stdout.strip() or done.stderr.strip()  # Neovim 0.7 writes it to standard error.
         if done.returncode or not answer:
             self.problem = answer
@@ -228,6 +228,6 @@ class Editor:
             self.evaluate("(let (kill-emacs-hook) (kill-emacs))")
         else:
             self.terminal.keys("\x1c\x0e:qall!\r")
-        self.terminal.process.wait(20)
+        self.terminal.process.wait(60)
         until("the end of its offer", lambda: published(self.daemon) < before)
         os.close(self.terminal.leader)

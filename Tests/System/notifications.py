@@ -64,7 +64,7 @@ class SessionBus:
 
     def stop(self):
         self.process.terminate()
-        self.process.wait(10)
+        self.process.wait(60)
         if os.path.exists(self.path):
             os.unlink(self.path)
 
@@ -97,7 +97,7 @@ class BusClient:
     def call(self, member, signature="", body=b"", target="org.freedesktop.DBus", path="/org/freedesktop/DBus",
              interface=None):
         self._send(CALL, {1: path, 2: interface or target, 3: member, 6: target}, signature, body)
-        return self.replies.get(timeout=30)
+        return self.replies.get(timeout=60)
 
     def signal(self, member, signature, body, target=None, path=PATH, interface=NAME):
         fields = {1: path, 2: interface, 3: member}

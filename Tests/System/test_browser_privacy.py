@@ -90,7 +90,7 @@ def own_tabs(stage, daemon):
     host.send({"kind": "tabs"})
     answer = host.receive("tabs")
     host.process.stdin.close()
-    host.process.wait(30)
+    host.process.wait(60)
     return answer["tabs"]
 
 
@@ -209,7 +209,7 @@ def broken_exclusions(stage):
     offer(taker, "first")
     # A file that exists and cannot be read.
     os.remove(path)
-    os.symlink("/nonexistent", path)
+    os.symlink("/dev/null/absent", path)
     none_offered(taker)
     os.remove(path)
     offer(taker, "first")

@@ -171,7 +171,7 @@ def other_callers(stage):
     for words in (["chrome-extension://aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa/"], ["/usr/lib/mozilla/x.json", "other@example.org"],
                   [""], ["/x.json"], [f"chrome-extension://{CHROMIUM_ID}.example/"]):
         host = Host(stage, {}, *words)
-        expect(host.process.wait(30) == 2, f"{words} was served")
+        expect(host.process.wait(60) == 2, f"{words} was served")
         expect(host.process.stdout.read() == b"", f"{words} received data")
 
 

@@ -38,7 +38,7 @@ def needs(*programs):
 
 def ended(process):
     process.terminate()
-    process.wait(20)
+    process.wait(60)
 
 
 class Desktop:
@@ -52,19 +52,23 @@ class Desktop:
         self.watch.wait("ready")
         self.start()
 
+    def is_running(self):
+        return any(app["id"] == TYPE and app["running"] for app in self.daemon.ctl("apps").lines)
+
     def start(self, lifetime="60", grace="0"):
+        until("the end of the former agent", lambda: not self.is_running())
         self.log = os.path.join(self.daemon.folder, "agent.log")
         with open(self.log, "ab") as log:
             self.agent = subprocess.Popen([PYTHON, "-B", PROGRAM, "--lifetime", lifetime, "--grace", grace], env=self.environment,
                                           stdin=subprocess.DEVNULL, stdout=log, stderr=log)
         self.stage.processes.append(self.agent)
-        until("the agent", lambda: any(app["id"] == TYPE and app["running"] for app in self.daemon.ctl("apps").lines))
+        until("the agent", self.is_running)
 
     def copy(self, data, type="text/plain"):
         """Copies with xclip or wl-copy, which keep running in the background."""
         words = ["wl-copy", "-t", type] if self.is_wayland else ["xclip", "-selection", "clipboard", "-t", self.target(type)]
         subprocess.run(words, input=data, env=self.environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                       check=True, timeout=30)
+                       check=True, timeout=60)
 
     def own(self, contents):
         """Copies several types at once. Returns a follower of the types that are read."""
@@ -99,12 +103,12 @@ class Desktop:
         process.stdout.readline()
         return process
 
-    def paste(self, type="text/plain", within=30):
+    def paste(self, type="text/plain", within=60):
         return self.pasting(type).communicate(timeout=within)[0]
 
     def types(self):
         if self.is_wayland:
-            done = subprocess.run(["wl-paste", "-l"], env=self.environment, capture_output=True, text=True, timeout=30)
+            done = subprocess.run(["wl-paste", "-l"], env=self.environment, capture_output=True, text=True, timeout=60)
             return done.stdout.split("\n")
         return self.paste("TARGETS").decode().split("\n")
 
@@ -208,7 +212,7 @@ def commands(stage):
 
     def paste(*words):
         words = [os.path.join(BIN, "handoffctl"), "--socket", taker.socket, "paste", *words]
-        return subprocess.run(words, env=taker.environment, capture_output=True, timeout=30)
+        return subprocess.run(words, env=taker.environment, capture_output=True, timeout=60)
 
     first, team = copy(TEXT)
     expect(team == "text", team)
@@ -229,9 +233,9 @@ def commands(stage):
     for command in (picture, long, second, first):
         expect(command.interrupt() == 0, f"{command.seen}")
     for data, words, code in ((b"\xff\xfe\xfd", (), 1), (b"", (), 1), (b"x", ("--type", "text/uri-list"), 2),
-                              (b"x", ("--type", "a/b"), 2), (b"x", ("/nonexistent",), 1)):
+                              (b"x", ("--type", "a/b"), 2), (b"x", ("/dev/null/absent",), 1)):
         done = subprocess.run([os.path.join(BIN, "handoffctl"), "--socket", origin.socket, "copy", *words], input=data,
-                              env=origin.environment, capture_output=True, timeout=30)
+                              env=origin.environment, capture_output=True, timeout=60)
         expect(done.returncode == code, f"{data} {words}: {done}")
     folder = os.path.join(stage.folder, "files")
     os.makedirs(os.path.join(folder, "one", "inner"))
@@ -284,7 +288,7 @@ def lazily(stage, screen):
     until("the new clipboard", lambda: "text/html" not in laptop.types())
     stuck = laptop.pasting("image/png") if laptop.is_wayland else laptop.stuck("image/png")
     pastes = [laptop.pasting("image/png") for _ in range(2)]
-    expect([each.communicate(timeout=30)[0] for each in pastes] == [PICTURE[1:]] * 2, "a paste differs")
+    expect([each.communicate(timeout=60)[0] for each in pastes] == [PICTURE[1:]] * 2, "a paste differs")
     before = desk.has_sent(before + 2)  # As a payload with one stream.
     stuck.kill()
     stuck.communicate()
@@ -343,7 +347,7 @@ def failing(stage, screen):
     laptop.offered(desk)
     until("the new clipboard", lambda: SECRET in laptop.types())
     desk.daemon.process.send_signal(signal.SIGSTOP)
-    expect(laptop.paste(within=30) == b"", "content of a device that hangs")
+    expect(laptop.paste(within=60) == b"", "content of a device that hangs")
     desk.daemon.process.send_signal(signal.SIGCONT)
     laptop.pasted(TEXT)
 
@@ -414,7 +418,8 @@ def listed(stage, screen):
         with open(path, "wb") as file:
             file.write(os.fsencode(name))
         uris.append("file://" + quote(os.fsencode(path)))
-    uris += ["file:///nonexistent", "https://example.org/", "file://elsewhere/etc/passwd", "# comment", "file:///etc/%00passwd"]
+    uris += ["file:///dev/null/absent", "https://example.org/", "file://elsewhere/etc/passwd", "# comment",
+             "file:///etc/%00passwd"]
     data = "\r\n".join(uris).encode()
     desk.own({"text/uri-list": data, "x-special/gnome-copied-files": b"cut\n" + data.replace(b"\r", b""),
               "UTF8_STRING": folder.encode(), "text/plain;charset=utf-8": folder.encode()})
@@ -532,7 +537,7 @@ def in_unit(stage, screen):
     ended(laptop.agent)
     done = manager.call("start", "handoff-clipboard.service")
     expect(done.code == 0, f"{done}")
-    until("the agent", lambda: any(app["id"] == TYPE and app["running"] for app in laptop.daemon.ctl("apps").lines))
+    until("the agent", laptop.is_running)
     desk.copy(TEXT)
     laptop.offered(desk)
     laptop.pasted(TEXT)
@@ -542,7 +547,7 @@ def in_unit(stage, screen):
     desk.pasted(PICTURE, "image/png")
     # Without a screen it ends without an error, so that it is not started again.
     manager.call("stop", "handoff-clipboard.service")
-    done = subprocess.run([PYTHON, "-B", PROGRAM], env={"PATH": "/usr/bin"}, capture_output=True, timeout=30)
+    done = subprocess.run([PYTHON, "-B", PROGRAM], env={"PATH": "/usr/bin"}, capture_output=True, timeout=60)
     expect(done.returncode == 0 and b"there is no display" in done.stderr, f"{done}")
     laptop.start()
 

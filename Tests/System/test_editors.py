@@ -241,7 +241,7 @@ with open(sys.argv[0] + ".log", "a", buffering=1) as log:
     for line in iter(sys.stdin.readline, ""):
         log.write(line)
         if '"front"' in line:
-            print('{{"do": "text", "path": "/nonexistent/text"}}', '{{"do": "state"}}', sep="\\n", flush=True)
+            print('{{"do": "text", "path": "/dev/null/text"}}', '{{"do": "state"}}', sep="\\n", flush=True)
 """
 
 
@@ -324,7 +324,7 @@ class Stub:
     def end(self):
         before = published(self.daemon)
         self.process.stdin.close()
-        expect(self.process.wait(20) == 0, "the extension does not end")
+        expect(self.process.wait(60) == 0, "the extension does not end")
         until("the end of its offer", lambda: published(self.daemon) < before)
 
 

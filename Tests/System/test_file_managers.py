@@ -120,15 +120,15 @@ def three(stage):
         expect(manager.menu([]) == [] == manager.menu([]), "an entry without files")
         expect(manager.menu() == CHOOSER, "the first menu")
         expect(manager.choose(*CHOOSER) == "Handoff::send", "wrong name")
-        expect(window.choices.get(timeout=30) == ("send-to", [["", ["file:///tmp/a"]]]), "wrong choice")
+        expect(window.choices.get(timeout=60) == ("send-to", [["", ["file:///tmp/a"]]]), "wrong choice")
         manager.shows("my__laptop")
         manager.menu(URIS)
         expect(manager.choose("my__laptop") == f"Handoff::{identifier}", "wrong name")
-        expect(window.choices.get(timeout=30) == ("send-to", [[identifier, URIS]]), "wrong files")
+        expect(window.choices.get(timeout=60) == ("send-to", [[identifier, URIS]]), "wrong files")
         manager.menu(URIS[2:3])
         # Caja finds the chosen item by its name.
         expect(manager.choose("Choose Devices…") == "Handoff::send", "an entry that is still shown would not be found")
-        expect(window.choices.get(timeout=30) == ("send-to", [["", URIS[2:3]]]), "wrong files")
+        expect(window.choices.get(timeout=60) == ("send-to", [["", URIS[2:3]]]), "wrong files")
     origin.stop()
     for manager in managers:
         manager.shows("my__laptop (offline)")

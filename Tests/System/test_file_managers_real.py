@@ -198,7 +198,7 @@ class Manager:
     def close(self):
         for process in (self.process, self.driver):
             process.terminate()
-            process.wait(20)
+            process.wait(60)
 
 
 def files(stage, names):

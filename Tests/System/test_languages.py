@@ -113,7 +113,7 @@ def hand_over(stage, first, second):
     expect(taken["title"].startswith("Counting"), f"{taken}")
     for program in (here, there):
         program.process.stdin.close()
-        expect(program.process.wait(20) == 0, f"counter.{program.language} did not exit at the end of its input")
+        expect(program.process.wait(60) == 0, f"counter.{program.language} did not exit at the end of its input")
 
 
 @test("Python and JavaScript hand over to each other")
@@ -158,7 +158,7 @@ def reconnects(stage):
         taker.wait("text abc")
         taker.wait("continue 3")
         program.process.stdin.close()
-        expect(program.process.wait(20) == 0, f"counter.{language} did not exit at the end of its input")
+        expect(program.process.wait(60) == 0, f"counter.{language} did not exit at the end of its input")
 
 
 for language in LANGUAGES:
@@ -194,7 +194,7 @@ def refused_stream(stage):
         program.wait("count 5")
         plain.interrupt()
         program.process.stdin.close()
-        expect(program.process.wait(20) == 0, f"counter.{language} did not exit at the end of its input")
+        expect(program.process.wait(60) == 0, f"counter.{language} did not exit at the end of its input")
 
 
 @test("the page shows these programs, which are short")

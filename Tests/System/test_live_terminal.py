@@ -80,7 +80,7 @@ class Server:
 
     def run(self, *words, code=0):
         done = subprocess.run(["tmux", "-u", "-S", self.path, *words], env=self.environment, capture_output=True, text=True,
-                              timeout=30)
+                              timeout=60)
         expect(code is None or done.returncode == code, f"tmux {words}: {done.returncode} {done.stderr}")
         return done.stdout.rstrip("\n")
 
@@ -150,6 +150,9 @@ def viewer(stage, daemon, name="viewer", **more):
 
 
 def attach(shell, *words):
+    # The next step could find the text of a former viewer otherwise.
+    shell.type("clear", "Enter")
+    until("an empty screen", lambda: shell.screen().strip() == "$")
     shell.type("clear; " + " ".join([*COMMAND, "attach", *words]) + "; echo status=$?", "Enter")
 
 
@@ -246,7 +249,7 @@ def live(stage):
     host.sees(r"\$")
     shared.process.send_signal(signal.SIGINT)
     shell.sees("origin has ended the sharing of work")
-    expect(shared.process.wait(20) == 130, "the exit status of Ctrl-C")
+    expect(shared.process.wait(60) == 130, "the exit status of Ctrl-C")
     expect(host.run("list-sessions", "-F", "#{session_name}") == "work", "the session has ended too")
     expect(host.run("show-options", "-t", "=work:") == options, f"options were left: {host.run('show-options', '-t', '=work:')}")
 
@@ -285,7 +288,7 @@ def losses(stage):
             ports[kind - 1] = daemon.ctl("status").line["port"]
         elif kind == 3:
             shared.process.kill()
-            shared.process.wait(20)
+            shared.process.wait(60)
             shell.sees("the session has ended on origin")
             shell.sees("status=0")
             ended(taker)
@@ -304,7 +307,7 @@ def losses(stage):
     shell.type("-l", "exit\r")
     shell.sees("work on origin has ended")
     shell.sees("status=0")
-    expect(shared.process.wait(20) == 0, "the command does not exit with its session")
+    expect(shared.process.wait(60) == 0, "the command does not exit with its session")
 
 
 @test("a command is shared until it exits, and ends with the program that shares it")
@@ -320,7 +323,7 @@ def command(stage):
     shell.type("Enter")
     shell.sees("sh on origin has ended")
     shell.sees("status=0")
-    expect(shared.process.wait(20) == 0 and not os.path.exists(os.path.dirname(path)), "it does not end with its command")
+    expect(shared.process.wait(60) == 0 and not os.path.exists(os.path.dirname(path)), "it does not end with its command")
     # Killed, it leaves no command behind.
     shared = Share(origin, "--", "sleep", "98765")
     path = shared.server()
@@ -336,7 +339,7 @@ def command(stage):
     origin.ctl("app", "enable", TYPE)
     watch.process.kill()
     shared.process.terminate()
-    expect(shared.process.wait(20) == 128 + signal.SIGTERM, "the exit status")
+    expect(shared.process.wait(60) == 128 + signal.SIGTERM, "the exit status")
     ended(taker)
     # Withdrawn by another command.
     shared = Share(origin, "--", "sleep", "98765")
@@ -345,7 +348,7 @@ def command(stage):
     shell.sees("shown on taker")
     origin.ctl("withdraw", offer)
     shell.sees("the session has ended on origin")
-    expect(shared.process.wait(20) == 0, "it does not end when it is withdrawn")
+    expect(shared.process.wait(60) == 0, "it does not end when it is withdrawn")
 
 
 @test("a read-only viewer sees one session, types nothing, and gets no other session when it ends")
@@ -387,7 +390,7 @@ def read_only(stage):
     shell.sees("work on origin has ended")
     data = stream.rest()
     expect(b"not-offered" not in data and b"secret" not in data, f"another session was shown: {data}")
-    expect(shared.process.wait(20) == 0, "the command does not exit with its session")
+    expect(shared.process.wait(60) == 0, "the command does not exit with its session")
     expect(host.run("list-sessions", "-F", "#{session_name}") == "secret", "the other session has ended")
 
 
@@ -477,7 +480,7 @@ def hostile_viewer(stage):
     expect("typed" not in host.screen(), f"something was typed: {host.screen()}")
     expect(shared.process.poll() is None, "the command has exited")
     shared.process.send_signal(signal.SIGINT)
-    shared.process.wait(20)
+    shared.process.wait(60)
     # Names are part of a format, in which #(…) runs a command.
     os.environ["TMUX"] = f"{host.path},1,0"
     try:
@@ -556,7 +559,7 @@ def hostile_host(stage):
             frames = file.read()
         expect(frames.count("b'H") == 1 and "b'D" not in frames, f"the terminal has replied: {frames}")
         process.terminate()
-        process.wait(20)
+        process.wait(60)
         ended(taker)
 
 
@@ -712,7 +715,7 @@ def directories(stage):
             taker.ctl("continue", session["id"])
             until("a second viewer", lambda: len(here.clients()) == 3)
             shared.process.send_signal(signal.SIGINT)
-            shared.process.wait(20)
+            shared.process.wait(60)
             watch.wait("removed", id=session["id"])
         here.type("exit", "Enter")
         watch.wait("removed", id=offer["id"])

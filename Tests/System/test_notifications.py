@@ -44,7 +44,8 @@ class Desk(AppDesk):
         reports the same unless nothing is missing."""
         limit = time.monotonic() + 30
         while True:
-            check = next(line for line in self.ctl("why", activity).lines if line["check"] == "notices")
+            done = self.ctl("why", activity, code=None)
+            check = next((line for line in done.lines if line["check"] == "notices"), {"message": str(done), "remedy": None})
             if message in check["message"] and (remedy is None) == (check["remedy"] is None) and (remedy or "") in (check["remedy"] or ""):
                 break
             expect(time.monotonic() < limit, f"'{message}' expected: {check}")
@@ -350,6 +351,7 @@ def learned(stage):
     desk.shown("Closed")
     closed.interrupt()
     desk.server.none()
+    # Its copy arrives after the end of the offer.
     desk.why(closed.id, "the activity was closed there")
 
 
@@ -452,7 +454,7 @@ def saved(stage):
     manager = FileManager(desk.bus)
     path = desk.fetch("last one.txt")
     desk.server.choose(desk.server.one(summary="last one.txt saved to Fetched")["id"], "show", TOKEN)
-    shown = manager.shown.get(timeout=30)
+    shown = manager.shown.get(timeout=60)
     expect(shown == ("ShowItems", [f"file://{path.replace(' ', '%20')}"], TOKEN), f"wrong: {shown}")
     expect(not os.path.exists(desk.opened), "the folder was opened, too")
 

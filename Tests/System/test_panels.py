@@ -270,7 +270,7 @@ def restarted(stage):
     def restart():
         # With --restart, the new panel can find the name of the old one on the bus, and exits.
         desk.run("xfce4-panel", "--quit", DISPLAY=screen.display)
-        panel.wait(20)
+        panel.wait(60)
         desk.xfce(screen)
 
     for end in (restart, lambda: os.kill(desk.tray_process(), signal.SIGKILL)):

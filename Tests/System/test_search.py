@@ -372,7 +372,7 @@ def not_started(stage):
     manager.call("RequestName", "su", Writer().text(SYSTEMD).number(4).data)
     search = Search(stage, daemon.environment, bus=bus)
     expect(search.find("quarter") == [] == search.match("quarter"), "found without a daemon")
-    expect(queries.get(timeout=30) == ("/org/freedesktop/systemd1/unit/handoffd_2esocket", *UNIT), "wrong query")
+    expect(queries.get(timeout=60) == ("/org/freedesktop/systemd1/unit/handoffd_2esocket", *UNIT), "wrong query")
     server = NotificationServer(bus)
     search.krunner("Run", "(ss)", f"{'5' * 64}.{1:032x}", "")
     server.one(summary="Could not continue the offer", body="handoffd does not run")
@@ -462,7 +462,7 @@ def waybar(stage):
     expect(line()["text"] == "1", "no offer")
     taker.stop()
     expect(line() == empty, "the module of a stopped daemon remains")
-    expect(bar.stdout.readline() == b"" and bar.wait(20) == 3, "it did not end")
+    expect(bar.stdout.readline() == b"" and bar.wait(60) == 3, "it did not end")
 
 
 @test("watch exits when its reader has ended, without waiting for the next change")
@@ -474,7 +474,7 @@ def no_reader(stage):
         stage.processes.append(watch)
         expect(watch.stdout.readline(), "no first line")
         watch.stdout.close()
-        expect(watch.wait(20) == -signal.SIGPIPE, f"{words}: it ended with {watch.returncode}")
+        expect(watch.wait(60) == -signal.SIGPIPE, f"{words}: it ended with {watch.returncode}")
 
 
 if __name__ == "__main__":

@@ -224,9 +224,9 @@ def clipboard(stage):
     kitchen.press("Copy", row="Clipboard").see("Copied")
     paste = ["xclip", "-selection", "clipboard", "-o", "-t"]
     environment = {"PATH": "/usr/bin", "DISPLAY": desk.screen.display}
-    pasted = subprocess.run([*paste, "UTF8_STRING"], env=environment, capture_output=True, timeout=30).stdout
+    pasted = subprocess.run([*paste, "UTF8_STRING"], env=environment, capture_output=True, timeout=60).stdout
     expect(pasted.decode() == text, f"{pasted}")
-    types = subprocess.run([*paste, "TARGETS"], env=environment, capture_output=True, timeout=30).stdout.decode().split("\n")
+    types = subprocess.run([*paste, "TARGETS"], env=environment, capture_output=True, timeout=60).stdout.decode().split("\n")
     expect("application/x-handoff-clipboard" in types, f"{types}")
 
 

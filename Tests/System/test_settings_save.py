@@ -57,7 +57,7 @@ def saved(stage):
     expect([row[1] for row in found["rows"][:2]] == ["Saved", "Saved"], f"{found}")
     expect(sorted(row[0] for row in found["rows"][:2]) == ["<b>a.txt", "b\\u{202E}gpj.exe"], f"{found}")
     expect("no activity on offer" in found["rows"][2][1] and found["button"] == "Open Folder", f"{found}")
-    expect(send.process.wait(20) == 0, f"the sender's command does not exit: {send.seen}")
+    expect(send.process.wait(60) == 0, f"the sender's command does not exit: {send.seen}")
     expect(sorted(os.listdir(folder)) == ["<b>a.txt", "bgpj.exe"], f"{os.listdir(folder)}")
 
 

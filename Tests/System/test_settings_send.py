@@ -131,7 +131,7 @@ def received(stage):
         found = take(daemon, os.path.join(stage.folder, f"got-{daemon.name}"))
         expect(set(found.values()) == {*names[1:], b"a secret\nof two lines"}, f"{found}")
     window.see("7 received").press("Close")
-    expect(desk.window.process.wait(20) == 0, "the program does not end with its window")
+    expect(desk.window.process.wait(60) == 0, "the program does not end with its window")
 
 
 @test("a device that is offline receives the items later, and Cancel withdraws what was not received")
@@ -171,20 +171,20 @@ def closed(stage):
     desk.window.see("Keep Sending?").press("Send in the Background")
     until("a hidden window", lambda: desk.window.do("count")["windows"] == 0)
     take(kitchen, os.path.join(stage.folder, "got"))
-    expect(desk.window.process.wait(20) == 0, "the program does not end after the last item")
+    expect(desk.window.process.wait(60) == 0, "the program does not end after the last item")
     again = SettingsWindow(stage, desk.screen, desk.daemons[0], arguments=["--send", "--", path], bus=bus)
     again.press("Send").see("Waiting until")
     offers(kitchen, 1)
     again.do("close")
     again.see("Keep Sending?").press("Stop Sending")
-    expect(again.process.wait(20) == 0, "the program does not end")
+    expect(again.process.wait(60) == 0, "the program does not end")
     offers(kitchen, 0)
     # As at the end of a session.
     again = SettingsWindow(stage, desk.screen, desk.daemons[0], arguments=["--send", "--", path], bus=bus)
     again.press("Send").see("Waiting until")
     offers(kitchen, 1)
     again.process.terminate()
-    expect(again.process.wait(20) == 0, "the program does not end by the signal")
+    expect(again.process.wait(60) == 0, "the program does not end by the signal")
     offers(kitchen, 0)
 
 
@@ -234,7 +234,7 @@ def kept(stage):
     desk.window.see("Keep until Accepted").do("switch", row="Keep until Accepted")
     desk.window.press("Send").see("Kept until accepted", "1 kept until accepted").press("Close")
     expect([words[3] for words in desk.played.calls] == [b"--wait"], f"{desk.played.calls}")
-    expect(desk.window.process.wait(20) == 0, "the program does not end with its window")
+    expect(desk.window.process.wait(60) == 0, "the program does not end with its window")
 
 
 @test("500 files are one offer, and files that cannot be sent are reported with the reason")
@@ -346,7 +346,7 @@ def chooser(stage):
     desk = Desk(stage, "Study", "Kitchen")
     until("the chooser", lambda: desk.window.do("count")["windows"] == 2)
     desk.window.press("Cancel")
-    expect(desk.window.process.wait(20) == 0, "the window stays")
+    expect(desk.window.process.wait(60) == 0, "the window stays")
     # As from the menu of the main window, or of its icon.
     window = SettingsWindow(stage, desk.screen, desk.daemons[0]).see("Kitchen")
     window.do("action", name="app.send")

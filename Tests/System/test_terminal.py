@@ -42,7 +42,7 @@ def asked(stage, name="one"):
 
 def comes_back(terminal, before, code):
     # Checked before the program's end of the terminal is closed. Closing it changes nothing.
-    status = terminal.process.wait(30)
+    status = terminal.process.wait(60)
     expect(settings(terminal) == before, f"the terminal is not as it was: {settings(terminal)}, before {before}")
     expect(status == code, f"exit code {status}")
 

@@ -40,7 +40,7 @@ class Caller(BusClient):
         return self._result(kinds)
 
     def _result(self, kinds):
-        result = self.results.get(timeout=30)
+        result = self.results.get(timeout=60)
         if isinstance(result, Refused):
             raise result
         expect(result.get(8, "") == kinds, f"{kinds} expected: {result}")
@@ -166,7 +166,7 @@ class Monitor(BusClient):
         self.seen.clear()
         self._send(CALL, {1: "/org/freedesktop/DBus", 2: "org.freedesktop.DBus.Monitoring", 3: "BecomeMonitor",
                           6: "org.freedesktop.DBus"}, "asu", Writer().texts([]).number(0).data)
-        self.replies.get(timeout=30)
+        self.replies.get(timeout=60)
 
     def _handle(self, message):
         if message["kind"] in (REPLY, ERROR) and message["to"] == getattr(self, "name", message["to"]):
