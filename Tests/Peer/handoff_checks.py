@@ -287,7 +287,7 @@ def _stream_rules():
     origin.offers[activity]["takers"] = {ids[1]}
     first = ticket()
     stream = streams.show_ticket(call(), first, struct.pack(">I", 5) + b"eager")
-    _, other = server.streams.get(timeout=5)
+    _, other = server.streams.get(timeout=20)
     sent = os.urandom(3_000_000), b"x"
     echo = threading.Thread(target=lambda: (other.send(other.receive_all()), other.end()))
     echo.start()
@@ -301,12 +301,12 @@ def _stream_rules():
     link = streams.call_stream(caller, control, context)
     made = records.Records(link, secrets)
     made.send(b"".join(made.record(bytes([byte])) for byte in ticket()))
-    _, other = server.streams.get(timeout=5)
+    _, other = server.streams.get(timeout=20)
     made.send(made.key_update(False) + made.record(struct.pack(">I", 3) + b"abc") + made.record(struct.pack(">I", 0)))
     by_hand = other.receive_all()
 
     third = streams.show_ticket(call(), ticket())
-    _, other = server.streams.get(timeout=5)
+    _, other = server.streams.get(timeout=20)
     other.reset(streams.REFUSED)
     try:
         third.receive()

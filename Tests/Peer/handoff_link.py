@@ -86,7 +86,7 @@ class Link:
         self.tls = SSL.Connection(context, None)
 
     @classmethod
-    def call(cls, host, port, context, gate_key, server, label, timeout=5, protocol=CONTROL, **caller):
+    def call(cls, host, port, context, gate_key, server, label, timeout=20, protocol=CONTROL, **caller):
         """Calls the device `server` under `label`. `caller` are serial and epoch of the token,
         which is sent with the ClientHello."""
         link = cls(socket.create_connection((host, port), timeout), context, protocol)

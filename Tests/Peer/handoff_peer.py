@@ -214,7 +214,7 @@ class Peer:
         link.next_id, link.last_id = 1, 0
         statements = [(l.STATEMENTS, self.roster.encoded())] if self.ticket else []
         self.send_frames(link, *statements, (l.HELLO, self.hello()))
-        kind, body = link.receive(5) or (None, b"")
+        kind, body = link.receive(20) or (None, b"")
         if kind != l.HELLO:
             raise c.Refused("the server sent no hello")
         self.greeted(link, body)
@@ -226,7 +226,7 @@ class Peer:
 
     def open_connection(self, host, port):
         """Opens a connection, and brings roster and key up to date. A joining device has joined then."""
-        link, end = self.connect(host, port), time.monotonic() + 5
+        link, end = self.connect(host, port), time.monotonic() + 20
         while not self._is_settled(link):
             found = link.receive(max(0.001, end - time.monotonic()))
             if not found:
@@ -236,7 +236,7 @@ class Peer:
 
     def _settle(self, link):
         """Waits on an open connection until roster and key are the same again."""
-        end = time.monotonic() + 5
+        end = time.monotonic() + 20
         while not self._is_settled(link) and (found := link.receive(max(0.001, end - time.monotonic()))):
             self.take(link, *found)
 

@@ -36,6 +36,9 @@ TIME_LIMIT = 120
 CRASHES = (-4, -5, -6, -7, -8, -11)
 NEW_NETWORK = 0x40000000  # CLONE_NEWNET
 AT_ONCE = int(os.environ.get("HANDOFF_AT_ONCE", "1"))
+# The maximum time that an app may take to save, after which its last saved state is sent. The default is one second, which
+# a busy machine can exceed.
+SAVE_TIMEOUT = "save-answer = 10 s\n"
 # Whether samples have the size of the release gate. docs/testing.md lists them.
 FULL_SAMPLES = os.environ.get("HANDOFF_SAMPLES") == "full"
 

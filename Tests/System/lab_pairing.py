@@ -101,7 +101,7 @@ for kind in ("avahi", "embedded"):
             expect(members(taker) == members(origin) == {"origin", "taker"}, "wrong members")
 
 
-@pairing_test("two hosts pair by the link, which needs no discovery", limit=120)
+@pairing_test("two hosts pair by the link, which needs no discovery")
 def by_link(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     origin, taker = two(stage, lab, "static")
@@ -114,7 +114,7 @@ def by_link(stage):
     opened.wait("joined")
 
 
-@pairing_test("a joining device reports that it is on no network, or that no device invites", limit=120)
+@pairing_test("a joining device reports that it is on no network, or that no device invites")
 def timed_out(stage):
     lab = Lab(stage, 2, "--no-avahi", "--ipv4-only")
     origin, taker = two(stage, lab, "embedded")

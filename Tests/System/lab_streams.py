@@ -299,12 +299,18 @@ def resumes(stage):
             line = next(line for line in file if "eth0:" in line)
         return int(line.split(":")[1].split()[0])
 
+    def limited(*words):
+        taker.host.lab.command("exec", "switch", "tc", "qdisc", *words)
+
+    # The remaining bytes then take two seconds, so that the command is killed before they have arrived.
+    limited("add", "dev", "p2", "root", "tbf", "rate", "800mbit", "burst", "1mb", "latency", "50ms")
     before = device()
     take = taker.follow("continue", publish.id, "--output", target, "--force")
     while device() - before < 64 * MIB:
         expect(take.process.poll() is None, f"it was too quick: {take.seen}")
     take.process.kill()
     take.process.wait()
+    limited("del", "dev", "p2", "root")
     expect(not os.path.exists(target), "an incomplete file has the final name")
     first = device() - before
     taker.ctl("continue", publish.id, "--output", target, "--force", within=60)

@@ -36,7 +36,7 @@ except ModuleNotFoundError as error:
 NOT_TRUSTED = ("wrongCode", "untrusted")
 
 
-def pairing_test(name, limit=60):
+def pairing_test(name, limit=120):
     """A test that needs the Python peer."""
 
     def register(function):
@@ -73,7 +73,7 @@ class Call:
         self.seen += [answer] if answer is not None else []
         return answer
 
-    def next(self, within=30):
+    def next(self, within=60):
         """Returns the next reply, or None at the end of the connection."""
         waiting, limit = select.poll(), time.monotonic() + within
         waiting.register(self.replies, select.POLLIN)
@@ -82,7 +82,7 @@ class Call:
             expect(waiting.poll(left), f"no further reply within {within} s; seen: {self.seen}")
         return answer
 
-    def wait(self, event, within=30):
+    def wait(self, event, within=60):
         """Returns the next reply with this event, or error, skipping others."""
         while (answer := self.next(within)) is not None:
             if event in (answer.get("event"), answer.get("error")):

@@ -16,7 +16,7 @@ import types
 
 from faults import Faults
 from harness import BIN, Failure, Skip, expect, main, run, test
-from streaming import APPS, Connection, Refused
+from streaming import APPS, Connection, Refused, let_go
 
 
 @test("the daemon creates its folders and sockets for its user only, and exits cleanly")
@@ -265,7 +265,7 @@ def pending_writes(stage):
     second.process.terminate()
     try:
         # A daemon that does not wait exits within milliseconds. One that waits ends after 2 s.
-        code = second.process.wait(1)
+        code = second.process.wait(0.5)
         raise Failure(f"exited with {code} during a write, and left {sorted(os.listdir(second.state))}")
     except subprocess.TimeoutExpired:
         faults.disarm()
@@ -386,8 +386,8 @@ def many_connections(stage):
     for connection in held:
         connection.close()
     daemon.is_well()
-    descriptors = len(os.listdir(f"/proc/{daemon.process.pid}/fd"))
-    expect(descriptors < 100, f"{descriptors} descriptors remain open")
+    # The daemon may notice the end of a connection after the next one.
+    let_go(daemon, 100, more=0)
 
 
 HOLD = """
@@ -609,7 +609,13 @@ def socket_activation(stage):
             [activate, "-l", daemon.socket, "-E", "HOME", *words], env=daemon.environment, stdin=subprocess.DEVNULL,
             stdout=log, stderr=log)
     stage.processes.append(process)
-    while not os.path.exists(daemon.socket):
+
+    def is_listening():
+        """The socket exists before it accepts connections, which its flags show."""
+        with open("/proc/net/unix") as file:
+            return any(line.rstrip().endswith(daemon.socket) and line.split()[3] == "00010000" for line in file)
+
+    while not is_listening():
         expect(process.poll() is None, "the daemon exited")
     expect(daemon.ctl("status").line["name"] == "one", "wrong daemon")
     process.terminate()

@@ -21,7 +21,7 @@ import threading
 import time
 
 from desk import Desk
-from harness import ROOT, Failure, expect, main, run, tail, test
+from harness import SAVE_TIMEOUT, ROOT, Failure, expect, main, run, tail, test
 from streaming import APPS, Connection
 from terminal import Terminal
 
@@ -107,7 +107,7 @@ class OriginApp:
     def close(self):
         # A closed descriptor's number may be reused, and the thread would then read from the wrong file.
         self.attached.socket.shutdown(socket.SHUT_RDWR)
-        self.thread.join(20)
+        self.thread.join(60)
         self.attached.close()
         self.calls.close()
 
@@ -144,7 +144,7 @@ def hand_over(here, there, type, pattern):
     for attempt in (1, 2, 3):
         take_from(there.daemon, type, here.daemon.name)
         try:
-            return there.wait(pattern, within=60)
+            return there.wait(pattern, within=15)
         except Failure:
             if attempt == 3:
                 raise
@@ -171,7 +171,7 @@ def help_texts(stage):
 
 @test("MapViewer: a map displayed on one device is displayed on the other")
 def map_viewing(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     here, there = App(desk, "MapViewer"), App(laptop, "MapViewer")
     here.type("go 48 16", "zoom in", "zoom in", "pan e")
     region = here.wait(r"region (48\.00 38\.50 .*)")[1]
@@ -193,7 +193,7 @@ def map_viewing(stage):
 
 @test("MapViewer: a store opens once its pin is loaded, and closes where it was opened")
 def store_editing(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     here, there = App(desk, "MapViewer"), App(laptop, "MapViewer")
     there.wait("pins .*")
     there.type("go -30 130", "zoom in", "zoom in", "zoom in")
@@ -215,7 +215,7 @@ def store_editing(stage):
 
 @test("MapViewer: favourites are synchronised outside Handoff, in their own file")
 def favourites(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     shared = os.path.join(stage.folder, "synchronised")
     here, there = App(desk, "MapViewer", data=shared), App(laptop, "MapViewer", data=shared)
     stranger = App(laptop, "MapViewer")
@@ -240,7 +240,7 @@ def favourites(stage):
 
 @test("on a terminal keys are commands, the picture follows changes, and the screen is restored at exit")
 def keys(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     there = Terminal(laptop, program=os.path.join(EXAMPLES, "MapViewer"))
     there.sees(r"\x1b\[\?1049h")
     before = termios.tcgetattr(there.screen)[3]
@@ -268,7 +268,7 @@ def keys(stage):
 
 @test("MapViewer: a map that it cannot display is declined")
 def unknown_store(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     there = App(laptop, "MapViewer")
     info = {"store-url": {"$url": "https://shops.example.com/77"}, "store-latitude": 1.5, "store-longitude": 2.5}
     desk.publish(STORE, "--team", TEAM, "--user-info", json.dumps(info))
@@ -287,7 +287,7 @@ def packed(*numbers):
 
 @test("MapOff: the viewport is sent as 32 bytes, after many steps as well as after one")
 def viewport(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     here, there = App(desk, "MapOff"), App(laptop, "MapOff")
     here.type("go 10 20", "zoom in")
     region = here.wait(r"region (10\.00 20\.00 70\.00 180\.00)")[1]
@@ -308,7 +308,7 @@ def viewport(stage):
 
 @test("MapOff: bytes that are not a viewport are rejected")
 def no_viewport(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     there = App(laptop, "MapOff")
     no_place, too_large = packed(float("nan"), 0, 10, 10), packed(0, 0, 1e300, 10)
     for value in ({"$data": "AAAA"}, {"$data": no_place}, {"$data": too_large}, "text"):
@@ -324,7 +324,7 @@ def no_viewport(stage):
 
 @test("MapOff: a device that goes offline during a continuation is named, and the map stays in place")
 def origin_gone(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     here, there = App(desk, "MapOff"), App(laptop, "MapOff")
     here.type("go 10 20")
     offered(laptop, VIEWPORT, deviceName="desk")
@@ -339,7 +339,7 @@ def origin_gone(stage):
 
 @test("MapViewer: a map moves back and forth between two devices, and neither loses it")
 def back_and_forth(stage):
-    devices = stage.pair(("desk", "laptop"))
+    devices = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     apps = [App(device, "MapViewer") for device in devices]
     choose = random.Random(1)
     for round in range(12):
@@ -354,7 +354,7 @@ def back_and_forth(stage):
 
 @test("MapOff: an activity of another team is not offered to it")
 def other_team(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     App(laptop, "MapOff")
     desk.publish(VIEWPORT, "--team", "OTHERS", "--user-info", "{}")
     offer = offered(laptop, VIEWPORT)
@@ -363,7 +363,7 @@ def other_team(stage):
 
 @test("MapOff: continues to work after a restart of the app, and of the daemon")
 def ends_and_begins(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     watch = laptop.follow("watch")
     here, there = App(desk, "MapOff"), App(laptop, "MapOff")
     watch.wait("added", type=VIEWPORT)
@@ -395,7 +395,7 @@ SHAPES = "com.example.shapes."
 
 @test("Shapes: a shape started on one device is drawn on the other")
 def create_shape(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     here, there = App(desk, "Shapes"), App(laptop, "Shapes")
     here.type("create triangle red")
     here.wait("doing: Drawing a red triangle")
@@ -413,7 +413,7 @@ def create_shape(stage):
 
 @test("Shapes: a drawing of 6 MB is sent over a stream, with the shape that is being edited", limit=240)
 def large_drawing(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     here, there = App(desk, "Shapes"), App(laptop, "Shapes")
     here.type("properties", "title Harbour plan", "author Ada", "scribble 220000", "edit 7")
     here.type("colour yellow", "move 5 -5")
@@ -446,7 +446,7 @@ def large_drawing(stage):
 
 @test("Shapes: title and author are sent with the properties of the drawing")
 def properties(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     here, there = App(desk, "Shapes"), App(laptop, "Shapes")
     here.type("create circle blue", "place 100 100 50", "properties", "title Pier \u2603", "author Ada Lovelace")
     here.wait("by Ada Lovelace")
@@ -464,7 +464,7 @@ def properties(stage):
 
 @test("Shapes: an earlier version is understood, and a later one is reported")
 def versions(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     there = App(laptop, "Shapes")
     for info, said in (
             ({"activity-version": 1, "shape-type": "circle"}, "doing: Drawing a black circle"),
@@ -484,7 +484,7 @@ def versions(stage):
 
 @test("Shapes: an incomplete drawing is rejected")
 def cut_drawing(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     there = App(laptop, "Shapes")
     there.type("create circle red", "place 10 10 10")
     there.wait("doing: Changing .*")
@@ -510,7 +510,7 @@ WEB = "https://forum.example.com"
 
 @test("ForumReader: threads, lists and messages are continued at the same place, with their web pages")
 def forum_routes(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     here, there = App(desk, "ForumReader"), App(laptop, "ForumReader")
     for commands, kind, page, title in (
             (["forum trails"], THREADS, "/forum?id=trails", "Trails and huts"),
@@ -536,7 +536,7 @@ def forum_routes(stage):
 
 @test("ForumReader: scrolling publishes nothing, and yet the post at the top arrives")
 def forum_scrolling(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     here, there = App(desk, "ForumReader"), App(laptop, "ForumReader")
     here.type("thread 101 2")
     here.wait("shows .*post-101-5")
@@ -552,7 +552,7 @@ def forum_scrolling(stage):
 
 @test("ForumReader: optional members have defaults, and a missing required one is reported")
 def forum_members(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     there = App(laptop, "ForumReader")
     # Read up to the second page, which is local to this device.
     there.type("thread 201 1")
@@ -577,7 +577,7 @@ def forum_members(stage):
 
 @test("ForumReader: closing a screen withdraws its activity")
 def forum_screens(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     watch = laptop.follow("watch")
     here = App(desk, "ForumReader")
     first = watch.wait("added", type=THREADS)

@@ -8,7 +8,7 @@ import subprocess
 import time
 
 from clocks import DAY, Clock
-from harness import BIN, Failure, expect, main, run, same, test
+from harness import BIN, SAVE_TIMEOUT, Failure, expect, main, run, same, test
 
 TYPE = "com.example.editing"
 
@@ -339,7 +339,7 @@ def handler_refuses(stage):
 
 @test("the publisher of a file is requested to save, and the current content of the file arrives")
 def save(stage):
-    origin, taker = stage.pair()
+    origin, taker = stage.pair(configuration=SAVE_TIMEOUT)
     path = stage.file("info.json", '{"state": "old"}')
     publish = origin.publish(TYPE, "--user-info", "@" + path)
     shown(taker, id=publish.id)
@@ -360,7 +360,7 @@ def frozen_owner(stage):
     begin = time.monotonic()
     taken = taker.ctl("continue", "--print").line
     expect(taken["userInfo"] == {"state": "old"}, f"wrong state: {taken}")
-    expect(time.monotonic() - begin < 5, "it took much longer than the deadline")
+    expect(time.monotonic() - begin < 15, "it took much longer than the deadline")
     publish.process.send_signal(signal.SIGCONT)
 
 
@@ -414,7 +414,7 @@ def frozen_origin(stage):
     begin = time.monotonic()
     result = taker.ctl("continue", "--print", publish.id, "--timeout", "2", code=1)
     expect(json.loads(result.errors).get("code") in (4609, 4610), str(result))
-    expect(time.monotonic() - begin < 6, "it took much longer than the timeout")
+    expect(time.monotonic() - begin < 15, "it took much longer than the timeout")
     taker.ctl("status")
     origin.process.send_signal(signal.SIGCONT)
     expect(taker.ctl("continue", "--print", publish.id).line["id"] == publish.id, "it does not work afterwards")

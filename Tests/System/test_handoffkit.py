@@ -9,7 +9,7 @@ import socket
 import subprocess
 import time
 
-from harness import BIN, Failure, expect, main, test
+from harness import BIN, SAVE_TIMEOUT, Failure, expect, main, test
 from kit import PROGRAM, App, only_on
 
 TYPE = "com.example.kit.editing"
@@ -54,9 +54,9 @@ def saved(author, taker, reader):
     author.wait("wasContinued")
 
 
-def apps(stage, mode="runloop", how="accept", configuration="", **fields):
+def apps(stage, mode="runloop", how="accept", **fields):
     """Two daemons, an app that publishes on the first, and one that continues on the second."""
-    origin, taker = stage.pair(configuration=configuration)
+    origin, taker = stage.pair(configuration=SAVE_TIMEOUT)
     author = App(origin, mode=mode)
     author.publish(TYPE, title="Draft", userInfo={"page": 3}, **fields)
     reader = App(taker, types=[TYPE], mode=mode).handle(how)
@@ -69,7 +69,7 @@ def apps(stage, mode="runloop", how="accept", configuration="", **fields):
 def order(stage):
     # dispatchMain() ends the main thread. Other threads then serve the main queue.
     for mode, place in (("runloop", "main"), ("dispatch", "queue")):
-        origin, taker = stage.pair((f"origin-{mode}", f"taker-{mode}"))
+        origin, taker = stage.pair((f"origin-{mode}", f"taker-{mode}"), configuration=SAVE_TIMEOUT)
         author = App(origin, mode=mode)
         author.publish(TYPE, title="Draft", userInfo={"page": 3}, webpageURL="https://example.org/d", streams=True)
         first = author.wait("willSave")
@@ -279,9 +279,6 @@ def tutorial(stage):
     expect(first() == "You continued reading on another device.", "the first reader was not notified")
 
 
-# An app that is blocked in its save is waited for up to the maximum time.
-PATIENT = "save-answer = 10 s\n"
-
 # ---- Errors --------------------------------------------------------------------------------------------------------
 
 
@@ -307,7 +304,7 @@ def fails(taker, reader, author, act, code, reason, word, *words):
 
 @test("4608: the app at the origin exits")
 def origin_gone(stage):
-    _, taker, author, reader = apps(stage, configuration=PATIENT)
+    _, taker, author, reader = apps(stage)
     fails(taker, reader, author, author.process.kill, 4608, "ownerGone", "origin")
 
 
@@ -323,13 +320,13 @@ def missing_key(stage):
 
 @test("4609: the other device is unreachable")
 def unreachable(stage):
-    origin, taker, author, reader = apps(stage, configuration=PATIENT)
+    origin, taker, author, reader = apps(stage)
     fails(taker, reader, author, origin.kill, 4609, "peerUnreachable", "origin")
 
 
 @test("4609: the local daemon exits during a continuation, and streams need it")
 def daemon_gone(stage):
-    _, taker, author, reader = apps(stage, configuration=PATIENT, streams=True)
+    _, taker, author, reader = apps(stage, streams=True)
     taker.ctl("continue")
     reader.wait("continue")
     fails(taker, reader, author, taker.kill, 4609, "daemonGone", "origin")
@@ -341,7 +338,7 @@ def daemon_gone(stage):
 
 @test("4610: the other device does not answer")
 def timed_out(stage):
-    origin, taker, author, reader = apps(stage, configuration=PATIENT)
+    origin, taker, author, reader = apps(stage)
     stop = lambda: origin.process.send_signal(signal.SIGSTOP)
     fails(taker, reader, author, stop, 4610, "timedOut", "origin", "--timeout", "4")
     origin.process.send_signal(signal.SIGCONT)
@@ -413,7 +410,7 @@ def streams(stage):
 
 @test("an app that starts before its daemon is notified once, and its activity is offered when the daemon starts")
 def started_later(stage):
-    origin, taker = stage.pair()
+    origin, taker = stage.pair(configuration=SAVE_TIMEOUT)
     origin.stop()
     author = App(origin)
     author.publish(TYPE, title="Patient")
@@ -464,7 +461,7 @@ def no_busy_loop(stage):
 
 @test("the daemon is killed a hundred times while the app works, and nothing is lost", limit=300)
 def killed(stage):
-    origin, taker = stage.pair()
+    origin, taker = stage.pair(configuration=SAVE_TIMEOUT)
     author = App(origin)
     author.publish(TYPE, title="Survivor", streams=True)
     watch = taker.follow("watch")
@@ -507,7 +504,7 @@ def killed(stage):
 
 @test("a daemon is killed during continuations, and each announced continuation ends exactly once")
 def killed_while_continuing(stage):
-    origin, taker, author, reader = apps(stage, configuration=PATIENT)
+    origin, taker, author, reader = apps(stage)
     saved(author, taker, reader)
     begin = len(reader.seen)
     for _ in range(10):

@@ -67,6 +67,8 @@ def both(stage):
     expect(origin.ctl("log").lines == [first, second], "the log differs from the followed events")
     for daemon in (origin, taker):
         path = os.path.join(daemon.state, "history")
+        # It is written after the reply.
+        until(lambda: os.path.exists(path))
         with open(path) as file:
             text = file.read()
         expect(SECRET not in text, f"the log contains private data: {text}")

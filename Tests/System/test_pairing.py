@@ -81,7 +81,7 @@ for by_link in (False, True):
             daemon.restart()
 
 
-@pairing_test("two daemons find each other using only the digits", limit=90)
+@pairing_test("two daemons find each other using only the digits")
 def by_discovery(stage):
     inviter, taker, other = (stage.daemon(name) for name in ("inviter", "taker", "other"))
     window = Inviting(inviter, automatic=False)
@@ -97,7 +97,7 @@ def by_discovery(stage):
     has_no_account(other)
 
 
-@pairing_test("of several inviting devices the one with the code is found", limit=120)
+@pairing_test("of several inviting devices the one with the code is found")
 def several(stage):
     windows = [Inviting(stage.daemon(f"inviter{number}")) for number in range(3)]
     taker = stage.daemon("taker")
@@ -117,7 +117,7 @@ def several(stage):
     print(f"    three inviting devices: {reasons}")
 
 
-@pairing_test("at two terminals: code, question and answer", limit=90)
+@pairing_test("at two terminals: code, question and answer")
 def terminals(stage):
     inviter, taker = stage.daemon("inviter"), stage.daemon("taker")
     inviter.ctl("account", "create")

@@ -14,7 +14,7 @@ def pairs_honestly(window, taker):
     while True:
         call = join(taker, window.digits, f"127.0.0.1:{window.target[1]}")
         try:
-            call.wait("joined", within=40)
+            call.wait("joined", within=60)
             window.wait("joined")
             return
         except Exception:
@@ -23,7 +23,7 @@ def pairs_honestly(window, taker):
                 raise
 
 
-@pairing_test("a pairing succeeds through a proxy that only forwards TCP", limit=60)
+@pairing_test("a pairing succeeds through a proxy that only forwards TCP")
 def passing_on(stage):
     window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
     recorder = adversary.Recorder(window.target)
@@ -33,7 +33,7 @@ def passing_on(stage):
     expect(members(taker) == {"inviter", "taker"}, "wrong members")
 
 
-@pairing_test("a man in the middle that terminates TLS is detected, and both devices are notified", limit=90)
+@pairing_test("a man in the middle that terminates TLS is detected, and both devices are notified")
 def ending_tls(stage):
     window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
     between = adversary.Between(window.target)
@@ -132,7 +132,7 @@ def guessing(stage):
     join(taker, window.link).wait("joined")
 
 
-@pairing_test("the search for the code succeeds if a false inviter has guessed it", limit=60)
+@pairing_test("the search for the code succeeds if a false inviter has guessed it")
 def guessing_right(stage):
     """The control of the test above: with the right code the same search finds it."""
     taker, false = stage.daemon("taker"), python_window()

@@ -7,7 +7,7 @@ from harness import BIN, expect, main, run
 from pairing_stage import ENDS, Ed25519PrivateKey, Inviting, c, confirmed, p, pairing, pairing_test, spake2
 
 
-@pairing_test("frames that the protocol does not allow at their position end the session, and nothing else", limit=120)
+@pairing_test("frames that the protocol does not allow at their position end the session, and nothing else")
 def malformed(stage):
     window = Inviting(stage.daemon("inviter"))
     point, other = spake2.encoded(spake2.G), spake2.encoded(spake2.multiplied(spake2.G, 5))
@@ -60,7 +60,7 @@ def malformed(stage):
     window.daemon.is_well()
 
 
-@pairing_test("a device that knows the code but does not prove its identity is not admitted", limit=120)
+@pairing_test("a device that knows the code but does not prove its identity is not admitted")
 def identities(stage):
     daemon = stage.daemon("inviter")
     inviter = Inviting(daemon).admits().inviter  # Its public key, which it shows to any device that knows the code.

@@ -24,7 +24,7 @@ def guess(window, digits, tried):
             time.sleep(max(error.seconds, 0.05))
 
 
-@pairing_test("at most five of the parallel guesses are checked", limit=120)
+@pairing_test("at most five of the parallel guesses are checked")
 def parallel(stage):
     window = Inviting(stage.daemon("inviter"))
     wrongs, busy = 0, 0
@@ -59,7 +59,7 @@ def parallel(stage):
     window.admits(window.secret)
 
 
-@pairing_test("during an endless flood of connections an honest daemon joins, if only after some attempts", limit=120)
+@pairing_test("during an endless flood of connections an honest daemon joins, if only after some attempts")
 def flood_daemons(stage):
     window, taker = Inviting(stage.daemon("inviter")), stage.daemon("taker")
     done, count = threading.Event(), [0]
@@ -87,7 +87,7 @@ def flood_daemons(stage):
     window.wait("joined")
 
 
-@pairing_test("sessions that others start and leave open block neither the digits nor the link", limit=120)
+@pairing_test("sessions that others start and leave open block neither the digits nor the link")
 def held_sessions(stage):
     window, takers = Inviting(stage.daemon("inviter")), [stage.daemon(name) for name in ("first", "second")]
     done, count = threading.Event(), [0]
@@ -123,7 +123,7 @@ def held_sessions(stage):
     expect(members(window.daemon) == {"inviter", "first", "second"}, "wrong members")
 
 
-@pairing_test("code and link work once", limit=90)
+@pairing_test("code and link work once")
 def once(stage):
     daemon = stage.daemon("inviter")
     window = Inviting(daemon)
@@ -154,7 +154,7 @@ def said(connection):
     return b"".join(by_caller), sum(len(data) for is_caller, data in connection[:second] if not is_caller)
 
 
-@pairing_test("a recorded pairing has no effect when it is replayed, and identifies no device", limit=90)
+@pairing_test("a recorded pairing has no effect when it is replayed, and identifies no device")
 def replay(stage):
     for by_link in (False, True):
         daemon = stage.daemon(f"Trillians-laptop-{by_link}")

@@ -9,7 +9,7 @@ from logind import Logind
 
 def saves(daemon, wanted):
     """Waits until the daemon reports this. It receives the state from the bus at its own pace."""
-    limit = time.monotonic() + 30
+    limit = time.monotonic() + 60
     while daemon.ctl("status").line["savesPower"] != wanted:
         expect(time.monotonic() < limit, f"savesPower is not {wanted}")
         time.sleep(0.05)

@@ -15,7 +15,7 @@ import threading
 import time
 
 import harness
-from harness import BIN, ROOT, Skip, expect, main, run, same, test
+from harness import BIN, SAVE_TIMEOUT, ROOT, Skip, expect, main, run, same, test
 from played_daemon import PlayedDaemon, message
 from streaming import CONTROL, Connection
 
@@ -99,7 +99,7 @@ def refusal(kind, action):
 
 @test("an activity is published, saved when it is needed, and continued with its latest state")
 def continued(stage):
-    desk, laptop = stage.pair(("desk", "laptop"))
+    desk, laptop = stage.pair(("desk", "laptop"), configuration=SAVE_TIMEOUT)
     state = {"title": "first", "userInfo": {"count": 1, "real": 1.0}}
     author, reader = Reader(desk), Reader(laptop, [TYPE])
     activity = author.app.publish(TYPE, save=lambda: state)
@@ -432,9 +432,11 @@ def silent(stage):
     os.kill(desk.process.pid, signal.SIGCONT)
     pump(lambda: activity.id, author)
 
+    handoff.TIMEOUT = 2
+
     def late(_):
         yield message(parameters={"n": 1}, continues=True)
-        threading.Event().wait(1)
+        threading.Event().wait(3)
         yield message(parameters={"n": 2})
 
     played(late)
