@@ -313,7 +313,8 @@ let package = Package(
         .target(
             name: "HandoffTestSupport",
             dependencies: [
-                "HandoffControl", "HandoffDiscovery", "HandoffJSON", "HandoffModel", "HandoffTransfer", "LoopIO",
+                "CSystemd", "HandoffControl", "HandoffDiscovery", "HandoffJSON", "HandoffModel", "HandoffTransfer",
+                "LoopIO",
             ],
             path: "Tests/HandoffTestSupport", swiftSettings: common),
         .testTarget(

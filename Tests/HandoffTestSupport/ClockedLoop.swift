@@ -22,6 +22,8 @@ package final class ClockedLoop {
     /// Seconds of real time after which a wait has failed.
     private static let timeout = 120
     private static let tick = Duration.milliseconds(10)
+    /// The ticks that the clock makes up for once the loop is idle.
+    private static let maxPendingTicks = 10
     /// The ticks, or the turns of the loop, after which the clock advances although the loop or a worker is busy: a
     /// busy one may itself wait for a timer.
     private static let maxBusyTicks = 20
@@ -36,7 +38,9 @@ package final class ClockedLoop {
     private var isStanding = false
     /// The ticks that were handled.
     private var lastTick = 0
-    /// The ticks in which the clock did not advance, and the turns of the loop before them.
+    /// The ticks by which the clock is late.
+    private var pendingTicks = 0
+    /// The ticks since the clock last advanced, and the turns of the loop before them.
     private var busyTicks = 0
     private var busyTurns: UInt64 = 0
     /// How many waits are inside each other; the clock advances while there are any.
@@ -84,15 +88,22 @@ package final class ClockedLoop {
 
     /// Advances the clock after a tick, unless something is in progress.
     private func advance() {
-        let tick = ticks.count.load(ordering: .relaxed)
-        guard tick != lastTick else { return }
-        lastTick = tick
+        let passed = ticks.count.load(ordering: .relaxed) - lastTick
+        guard passed > 0 else { return }
+        lastTick += passed
         guard !isStanding else { return }
+        pendingTicks = min(pendingTicks + passed, Self.maxPendingTicks)
         busyTicks += 1
-        guard isIdle || busyTicks >= Self.maxBusyTicks || loop.turns &- busyTurns >= Self.maxBusyTurns else { return }
+        if isIdle {
+            clock.advance(by: Self.tick * pendingTicks)
+            pendingTicks = 0
+        } else if busyTicks >= Self.maxBusyTicks || loop.turns &- busyTurns >= Self.maxBusyTurns {
+            clock.advance(by: Self.tick)
+        } else {
+            return
+        }
         busyTicks = 0
         busyTurns = loop.turns
-        clock.advance(by: Self.tick)
     }
 
     /// True if no descriptor is ready and no worker owes the loop a result.

@@ -32,6 +32,12 @@ import Testing
             #expect(write(person, bytes, bytes.count) == bytes.count)
         }
 
+        /// Types a line, and waits until it can be read: the kernel passes it on in another thread.
+        func typeAhead(_ line: String) {
+            type(line)
+            #expect(hasInput(program))
+        }
+
         var settings: termios {
             var settings = termios()
             #expect(tcgetattr(program, &settings) == 0)
@@ -129,9 +135,9 @@ import Testing
     }
 
     @Test func `input that was typed ahead is not an answer`() throws {
-        terminal.type("y\n")
+        terminal.typeAhead("y\n")
         #expect(try line(.answer, typing: "n\n") == .success(Array("n".utf8)))
-        terminal.type("typed ahead\n")
+        terminal.typeAhead("typed ahead\n")
         #expect(try line(.secret, typing: "secret\n") == .success(Array("secret".utf8)))
         terminal.type("ahead\n")
         #expect(try line(.text, typing: "") == .success(Array("ahead".utf8)))
