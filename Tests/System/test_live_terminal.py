@@ -783,6 +783,18 @@ def directories(stage):
         here.type("exit", "Enter")
         watch.wait("removed", id=offer["id"])
         until("the end of the helper", lambda: os.listdir(terminals) == ["lock"])
+    # The helper keeps no file system busy. It exits if its folder is removed, as at the end of a login.
+    here = Server(stage, origin, "last", f"exec {shutil.which('fish')}")
+    here.type(f"cd {os.path.realpath(origin.folder)}/src/letters/drafts", "Enter")
+    offer = watch.wait("added", type="dev.handoff1.directory")
+    words = ["pgrep", "-f", f"{origin.folder}/bin/handoff-terminal directory"]
+    helper = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    expect(os.readlink(f"/proc/{helper}/cwd") == "/", f"the helper is in {os.readlink(f'/proc/{helper}/cwd')}")
+    shutil.rmtree(terminals)
+    watch.wait("removed", id=offer["id"])
+    here.type("clear; echo still here", "Enter")
+    here.sees("still here\n(.*\n)*.*[>#]")
+    expect("warning" not in here.screen(), f"the shell shows {here.screen()}")
     expect(not os.path.exists(os.path.join(taker.environment["HOME"], "x")), "a name was run")
 
 
