@@ -292,7 +292,11 @@ def states(stage):
     expect("uncommitted changes in 1 file of" in missing and "another commit" in missing and "last minute" in missing, missing)
     subprocess.run(["git", "checkout", "-q", "-b", "other"], check=True, cwd=taker.checkout, env=taker.environment)
     missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
-    expect("on branch other, that of origin on main" in missing, missing)
+    expect("on branch other, that of origin on main" in missing and "newer session" not in missing, missing)
+    # As after /clear in the agent.
+    write(origin, f"home/{TOOLS['claude'][3](origin.checkout).replace(ID, OTHER)}", LINE)
+    missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
+    expect("origin has a newer session in this folder" in missing, missing)
     follower.interrupt()
 
 
@@ -412,7 +416,7 @@ def many(stage):
     module.MAX_FILES, module.version, module.document = 2, lambda _: None, lambda _: None
     tool = module.Claude()
     tool.files = lambda *_: paths
-    parts = module.Publication(tool, ID, stage.folder)._parts()
+    parts = module.Publication(tool, ID, stage.folder, True)._parts()
     expect(json.loads(next(parts)) == {"error": "the session has 3 files, which are too many"}, "another header")
 
 
