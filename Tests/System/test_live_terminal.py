@@ -337,6 +337,18 @@ def command(stage):
     origin.ctl("withdraw", offered(taker, "sleep"))
     shell.sees("the session has ended on origin")
     expect(shared.process.wait(20) == 0, "it does not end when it is withdrawn")
+    # Ended while the viewer is stopped.
+    shared = Share(origin, "--", "sleep", "98765")
+    offered(taker, "sleep")
+    attach(shell)
+    shell.sees("shown on taker")
+    pid = child(shell)
+    os.kill(pid, signal.SIGTSTP)
+    until("the stop", lambda: state(pid) == "T")
+    shared.process.terminate()
+    shared.process.wait(20)
+    shell.type("fg", "Enter")
+    shell.sees("fg\n.*\n.*the session has ended on origin")
 
 
 def refused(daemon, *words, server=None):
