@@ -2,9 +2,11 @@
 """Sessions of coding agents continue on another device, by stubs of the agents: each records how it was started, and resumes
 only a session that is where the real agent expects it. Two devices on loopback, whose homes are at different paths."""
 
+import glob
 import json
 import os
 import re
+import signal
 import subprocess
 import sys
 from importlib.machinery import SourceFileLoader
@@ -170,7 +172,7 @@ def resumed(stage):
         follower.interrupt()
 
 
-@test("a session that is newer or differs is kept, an older one is continued and kept as a copy", 120)
+@test("a session that is newer or differs is kept, an older one is continued and kept as a copy", 90)
 def kept(stage):
     origin, taker = devices(stage)
     place = TOOLS["claude"][3]
@@ -193,6 +195,11 @@ def kept(stage):
     expect(content(path[:-6] + "/subagents/agent-1.jsonl") == LINE, "the session's folder is missing")
     again = carry_on(taker, identifier).lines[-1]
     expect(again["replaced"] == [], f"{again}")
+    # An agent that was killed leaves an incomplete line, which the other device did not receive.
+    for lines in (2, 3):
+        write(taker, there, LINE * lines + b'{"incompl')
+        placed = carry_on(taker, identifier).lines[-1]
+        expect(content(path) == content(mine) and len(placed["replaced"]) == 1, f"an incomplete line: {placed}")
 
     # A session that is open.
     agent = subprocess.Popen(["claude"], executable="/usr/bin/cat", stdin=subprocess.PIPE)
@@ -204,6 +211,14 @@ def kept(stage):
           lambda: "it is open on origin: exit the agent there first" in carry_on(taker, identifier).lines[0]["missing"])
     mine = write(taker, "home/.claude/sessions/1.json", mark)
     expect("is open on this device" in carry_on(taker, identifier, code=1).errors, "a session that is open is continued")
+    os.unlink(mine)
+    # The user starts the agent here while the question is shown.
+    words = [sys.executable, "-B", PROGRAM, "continue", identifier]
+    terminal = Terminal(stage, words, taker.environment, taker.folder)
+    until("the question", lambda: b"Continue? [Y/n]" in terminal.output)
+    mine = write(taker, "home/.claude/sessions/1.json", mark)
+    terminal.keys("y\r")
+    until("the refusal", lambda: b"is open on this device" in terminal.output)
     os.unlink(mine)
     agent.kill()
 
@@ -242,11 +257,25 @@ def kept(stage):
     done = carry_on(taker, identifier, code=1)
     expect("the folder letters" in done.lines[0]["missing"][0] and not os.path.exists(path), f"{done}")
     os.mkdir(f"{taker.home}/else where")
+    state = f"{taker.home}/.local/state/handoff/agents"
+    for name in ("incoming-x", "replaced-x"):
+        os.mkdir(f"{state}/{name}")
+        os.utime(f"{state}/{name}", (1, 1))
     placed = carry_on(taker, identifier, "--in", f"{taker.home}/else where").lines[-1]
     expect(placed["folder"] == f"{taker.home}/else where", f"{placed}")
     expect(content(f"{taker.home}/.claude/projects/{key(placed['folder'])}/{ID}.jsonl") == LINE * 3, "not in the folder's place")
-    left = os.listdir(f"{taker.home}/.local/state/handoff/agents")
-    expect(not [each for each in left if each.startswith("incoming")], f"{left}")
+    # A terminal that is closed during the transfer.
+    with open(f"{origin.home}/{place(origin.checkout)}", "r+b") as file:
+        file.seek(200 << 20)
+        file.write(LINE)
+    words = [sys.executable, "-B", PROGRAM, "continue", "--json", "--in", placed["folder"], identifier]
+    process = subprocess.Popen(words, env=taker.environment, stdout=subprocess.DEVNULL)
+    stage.processes.append(process)
+    until("the transfer", lambda: glob.glob(f"{state}/incoming-*/0"))
+    process.send_signal(signal.SIGHUP)
+    process.wait(20)
+    left = os.listdir(state)
+    expect(not [each for each in left if each.startswith("incoming") or each == "replaced-x"], f"{left}")
     follower.interrupt()
 
 
@@ -268,7 +297,12 @@ def states(stage):
 
     reports("uncommitted changes in 1 file of", "another commit", "last minute")
     subprocess.run(["git", "checkout", "-q", "-b", "other"], check=True, cwd=taker.checkout, env=taker.environment)
-    reports("on branch other, that of origin on main")
+    missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
+    expect("on branch other, that of origin on main" in missing and "newer session" not in missing, missing)
+    # As after /clear in the agent.
+    write(origin, f"home/{TOOLS['claude'][3](origin.checkout).replace(ID, OTHER)}", LINE)
+    missing = " | ".join(carry_on(taker, identifier).lines[0]["missing"])
+    expect("origin has a newer session in this folder" in missing, missing)
     follower.interrupt()
 
 
@@ -375,11 +409,26 @@ def slow(stage):
     expect(link.data == sent, "other bytes")
 
 
-@test("the folder of a session of Claude Code has the name that version 2.1.332 gave it")
-def names(_):
+def module_of_program():
     loader = SourceFileLoader("handoff_agents", PROGRAM)
     module = module_from_spec(spec_from_loader("handoff_agents", loader))
     loader.exec_module(module)
+    return module
+
+
+@test("a session with too many files is refused, not sent in part")
+def many(stage):
+    module, paths = module_of_program(), {f"{number}.txt": stage.file(f"{number}.txt", "x") for number in range(3)}
+    module.MAX_FILES, module.version, module.document = 2, lambda _: None, lambda _: None
+    tool = module.Claude()
+    tool.files = lambda *_: paths
+    parts = module.Publication(tool, ID, stage.folder, True)._parts()
+    expect(json.loads(next(parts)) == {"error": "the session has 3 files, which are too many"}, "another header")
+
+
+@test("the folder of a session of Claude Code has the name that version 2.1.332 gave it")
+def names(_):
+    module = module_of_program()
     for folder, end in ((f"/tmp/longhome/{'a' * 120}/{'b' * 120}", "bbb-le47vm"), (f"/tmp/longhome/{'d' * 187}", "ddd-fxjnah"),
                         (f"/tmp/longhome/{'d' * 186}", "ddd"), ("/tmp/longhome/x\U0001f600y", "-tmp-longhome-x--y"),
                         ("/tmp/longhome/\xfc \xf1_x.y/c", "-tmp-longhome-----x-y-c"), ("/tmp/\udcff", "-tmp--")):

@@ -3,6 +3,7 @@
 other one, which is a pane of another tmux, so that its screen can be compared. Two daemons on loopback, with homes at different
 paths."""
 
+import contextlib
 import json
 import os
 import re
@@ -348,7 +349,98 @@ def command(stage):
     shell.sees("shown on taker")
     origin.ctl("withdraw", offer)
     shell.sees("the session has ended on origin")
-    expect(shared.process.wait(60) == 0, "it does not end when it is withdrawn")
+    expect(shared.process.wait(20) == 0, "it does not end when it is withdrawn")
+    # Ended while the viewer is stopped.
+    shared = Share(origin, "--", "sleep", "98765")
+    offered(taker, "sleep")
+    attach(shell)
+    shell.sees("shown on taker")
+    pid = child(shell)
+    os.kill(pid, signal.SIGTSTP)
+    until("the stop", lambda: state(pid) == "T")
+    shared.process.terminate()
+    shared.process.wait(20)
+    shell.type("fg", "Enter")
+    shell.sees("fg\n.*\n.*the session has ended on origin")
+
+
+def refused(daemon, *words, server=None):
+    """Returns the message with which a session is not shared."""
+    tmux = {"TMUX": f"{server.path},1,0"} if server else {}
+    done = subprocess.run([*COMMAND, "share", *words], env={**environment(daemon), **tmux}, stdin=subprocess.DEVNULL,
+                          capture_output=True, text=True, timeout=20)
+    expect(done.returncode in (1, 2), f"{words} are shared: {done}")
+    return done.stderr
+
+
+@test("a shared session keeps its environment, and outlives other clients of tmux, its terminal and nohup")
+def habits(stage):
+    origin, taker = stage.pair()
+    host = Server(stage, origin, "work", "exec /bin/sh")
+    host.run("set-environment", "-t", "work", "DISPLAY", ":7")
+    host.run("set-option", "-g", "status-right-length", "5")
+    options = host.run("show-options", "-t", "=work:")
+    # In the background of a terminal that is then closed.
+    master, terminal = os.openpty()
+    shared = subprocess.Popen(["nohup", *COMMAND, "share", "tmux:work"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                              stderr=terminal, env={**environment(origin), "TMUX": f"{host.path},1,0"})
+    stage.processes.append(shared)
+    offered(taker, "work")
+    os.close(terminal)
+    os.close(master)
+    shared.send_signal(signal.SIGHUP)
+    shell = viewer(stage, taker)
+    attach(shell)
+    shell.sees("shown on taker")
+    expect("DISPLAY=:7" in host.run("show-environment", "-t", "work"), "a viewer has changed the environment")
+    expect("work is offered already" in refused(origin, "--read-only", "tmux:work", server=host), "two programs share a session")
+    expect("share needs tmux:NAME" in refused(origin, "tmux:", server=host), "a session without a name is shared")
+    # On the origin, `attach -d` detaches all others.
+    local = viewer(stage, origin, "local")
+    local.type(f"TMUX= exec tmux -u -S {host.path} attach -d -t work", "Enter")
+    shell.sees("detached from work on origin")
+    attach(shell)
+    local.sees("shown on taker")
+    # Stopped while its daemon is restarted.
+    pid = child(shell)
+    os.kill(pid, signal.SIGTSTP)
+    until("the stop", lambda: state(pid) == "T")
+    taker.kill()
+    taker.start()
+    shell.type("fg", "Enter")
+    shell.sees("shown on taker")
+    shell.type("C-b", "d")
+    shell.sees("detached from work on origin")
+    # The last frame arrives although the viewer is typing, and the shell's text stays.
+    streams = [Stream(taker).hello() for _ in range(8)]
+    for stream in streams:
+        stream.sees(b"shown on")
+    ninth = Stream(taker).hello()
+    with contextlib.suppress(OSError):
+        ninth.send(b"D", b"x" * 60_000)
+    expect(b'"busy"' in ninth.rest(), "the last frame was lost")
+    shell.type("clear; seq 4; " + " ".join([*COMMAND, "attach"]), "Enter")
+    shell.sees("3\n4\n.*too many viewers")
+    for _ in range(3):
+        shared.send_signal(signal.SIGINT)
+    expect(shared.wait(20) == 130 and b'"closed"' in streams[0].rest(), "the last frame was lost")
+    expect(host.run("show-options", "-t", "=work:") == options, f"options were left: {host.run('show-options', '-t', '=work:')}")
+    # A command that `attach -d` must not end, and two that cannot be shared.
+    shared = Share(origin, "--", "sh", "-c", "echo first; exec cat")
+    local = viewer(stage, origin, "local2")
+    local.type(f"TMUX= exec tmux -u -S {shared.server()} attach -d", "Enter")
+    local.sees("first")
+    attach(shell)
+    local.sees("shown on taker")
+    expect("nosuchcommand is not a command" in refused(origin, "--", "nosuchcommand"), "no reason")
+    expect("true has ended before" in refused(origin, "--", "true"), "no reason")
+    # Ctrl-C three times while it waits for its daemon.
+    taker.kill()
+    shell.sees("lost the connection")
+    pid = child(shell)
+    for _ in range(3):
+        os.kill(pid, signal.SIGINT)
+    shell.sees("waiting for it .*\n.*detached from sh on origin")
 
 
 @test("a read-only viewer sees one session, types nothing, and gets no other session when it ends")
@@ -720,6 +812,18 @@ def directories(stage):
         here.type("exit", "Enter")
         watch.wait("removed", id=offer["id"])
         until("the end of the helper", lambda: os.listdir(terminals) == ["lock"])
+    # The helper keeps no file system busy. It exits if its folder is removed, as at the end of a login.
+    here = Server(stage, origin, "last", f"exec {shutil.which('fish')}")
+    here.type(f"cd {os.path.realpath(origin.folder)}/src/letters/drafts", "Enter")
+    offer = watch.wait("added", type="dev.handoff1.directory")
+    words = ["pgrep", "-f", f"{origin.folder}/bin/handoff-terminal directory"]
+    helper = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    expect(os.readlink(f"/proc/{helper}/cwd") == "/", f"the helper is in {os.readlink(f'/proc/{helper}/cwd')}")
+    shutil.rmtree(terminals)
+    watch.wait("removed", id=offer["id"])
+    here.type("clear; echo still here", "Enter")
+    here.sees("still here\n(.*\n)*.*[>#]")
+    expect("warning" not in here.screen(), f"the shell shows {here.screen()}")
     expect(not os.path.exists(os.path.join(taker.environment["HOME"], "x")), "a name was run")
 
 
