@@ -22,6 +22,8 @@ final class KeepingService {
     /// such lists without a delay.
     static let listInterval = Duration.seconds(1)
     static let maxListsAtOnce: UInt64 = 4
+    /// The number of seconds by which the clock may be set forward without new copies.
+    private static let maxClockChange = 3600.0
 
     private let loop: EventLoop
     private let log: Logger
@@ -62,6 +64,8 @@ final class KeepingService {
     private var lastPosition: Position?
     /// The time of the last record. No time is used twice.
     private var lastTime: UInt64 = 0
+    /// `clockStart` at the first copy, or when all were made again.
+    private var copiedClockStart: Double?
     /// The number of the change of the offers in the last list.
     private var listedSeq: UInt32 = 0
     /// True once this device has sent a list, which later ones must replace.
@@ -153,7 +157,18 @@ final class KeepingService {
     }
 
     private func reviewCandidates() -> Bool {
-        machine.review(copier.candidates(), limit: copier.limit, now: loop.now) { [self] in copier.mayStay($0) }
+        // Other devices refused copies of the time before, which had expired by their clocks.
+        let clockStart = clockStart
+        if let former = copiedClockStart, clockStart - former > Self.maxClockChange {
+            machine.renew(now: loop.now)
+            copiedClockStart = clockStart
+        }
+        return machine.review(copier.candidates(), limit: copier.limit, now: loop.now) { [self] in copier.mayStay($0) }
+    }
+
+    /// The time at which this machine started, by its present clock, in seconds since 1970.
+    private var clockStart: Double {
+        wallClock.secondsSince1970 - Double(loop.now.nanoseconds) / 1e9
     }
 
     /// Copies what is due, if a member is online that may keep it.
@@ -361,6 +376,7 @@ final class KeepingService {
                 }, at: loop.now)
             if let new {
                 made.append((offer, new))
+                copiedClockStart = copiedClockStart ?? clockStart
                 // A receipt may arrive after the activity has another offer.
                 if let activity = apps.offered(offer) { core.handover.willKeep(offer, activity.id) }
             }
