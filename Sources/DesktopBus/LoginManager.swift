@@ -4,20 +4,27 @@ enum LoginManager {
     static let path = "/org/freedesktop/login1"
     static let interface = "org.freedesktop.login1.Manager"
 
-    /// The effect of an inhibitor lock on sleep.
+    /// An operation of the machine.
+    enum Operation: String {
+        case sleep
+        case shutdown
+    }
+
+    /// The effect of an inhibitor lock.
     enum Mode: String {
-        /// The machine does not sleep while the lock is held.
+        /// The operation is refused while the lock is held.
         case block
-        /// The machine sleeps when the lock is released, or after some seconds.
+        /// The operation begins when the lock is released, or after some seconds.
         case delay
     }
 
-    /// Writes the arguments of `Inhibit` for a lock against sleep.
+    /// Writes the arguments of `Inhibit` for a lock.
     ///
     /// - Parameters:
+    ///   - what: The operation that it affects.
     ///   - who: The display name of the program.
     ///   - why: The reason, for display.
-    static func inhibit(_ message: inout BusMessage, who: String, why: String, mode: Mode) {
-        for text in ["sleep", who, why, mode.rawValue] { message.append(text) }
+    static func inhibit(_ message: inout BusMessage, what: Operation, who: String, why: String, mode: Mode) {
+        for text in [what.rawValue, who, why, mode.rawValue] { message.append(text) }
     }
 }

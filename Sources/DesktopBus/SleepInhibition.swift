@@ -33,7 +33,7 @@ package final class SleepInhibition: Sendable {
         defer { sd_bus_message_unref(message) }
         guard let message else { throw Errno(rawValue: ENOMEM) }
         var arguments = BusMessage(message)
-        LoginManager.inhibit(&arguments, who: who, why: why, mode: .block)
+        LoginManager.inhibit(&arguments, what: .sleep, who: who, why: why, mode: .block)
         try Errno.check(arguments.result)
         var reply: OpaquePointer?
         try Errno.check(sd_bus_call(bus, message, 0, nil, &reply))

@@ -48,20 +48,21 @@ def properties(values):
 class Logind:
     """Answers each Inhibit call with a pipe. `locks` has the arguments of locks that keep the
     machine awake, and the pipe end that reports their release. `delays` has the same for locks that
-    only delay sleep. `sleeps` emits that the machine goes to sleep, or has woken.
+    only delay sleep, and `shutdowns` for those that delay the shutdown. `sleeps` emits that the machine goes to sleep, or has woken.
 
     `session` creates or changes a session and `end` ends one. Each connected client is notified.
     While `is_silent`, requests for the sessions are not answered. While `is_absent`, the bus
-    replies that the name has no owner. `questions` counts the requests.
+    replies that the name has no owner. `questions` counts the requests. `refusals` is the number of
+    the next locks against sleep that are refused.
     """
 
     is_silent = is_absent = False
-    questions = 0
+    questions = refusals = 0
 
     def __init__(self, stage):
         self.sessions, self.connections, self.guard = {}, [], threading.Lock()
         self.path, self.locks, self.has_locks = os.path.join(stage.folder, "bus"), [], threading.Condition()
-        self.delays = []
+        self.delays, self.shutdowns, self.preparing = [], [], {"Sleep": False, "Shutdown": False}
         self.power, self.objects = {}, {}
         self.listener = socket.socket(socket.AF_UNIX)
         self.listener.bind(self.path)
@@ -81,13 +82,30 @@ class Logind:
         """Returns the same for a lock that only delays sleep."""
         return self._nth(self.delays, number, within)
 
+    def shutdown(self, number, within=60):
+        """Returns the same for a lock that delays the shutdown."""
+        return self._nth(self.shutdowns, number, within)
+
     def _nth(self, locks, number, within):
         with self.has_locks:
             return locks[number] if self.has_locks.wait_for(lambda: len(locks) > number, within) else None
 
-    def sleeps(self, begins):
-        self._signal("/org/freedesktop/login1", "org.freedesktop.login1.Manager", "PrepareForSleep", "b",
+    def sleeps(self, begins, operation="Sleep"):
+        with self.guard:
+            self.preparing[operation] = begins
+        self._signal("/org/freedesktop/login1", "org.freedesktop.login1.Manager", f"PrepareFor{operation}", "b",
                      struct.pack("<I", begins))
+
+    def wakes_silently(self):
+        """Ends the sleep without a signal."""
+        with self.guard:
+            self.preparing["Sleep"] = False
+
+    def restarts(self):
+        """Emits that another process has the name."""
+        self.wakes_silently()
+        body = padded(padded(text(NAME), 4) + text(":1.2"), 4) + text(":1.3")
+        self._signal("/org/freedesktop/DBus", BUS, "NameOwnerChanged", "sss", body, BUS)
 
     def session(self, name, **values):
         """Creates a session of this user, or changes its properties."""
@@ -227,11 +245,15 @@ class Logind:
                 asked.append(data[at + 4:at + 4 + length].decode())
                 at += 4 + length + 1
                 at += -(at - start) % 4
+            if asked[0] == "sleep" and self.refusals:
+                self.refusals -= 1
+                return self._reply(connection, serial, None, b"")
             mine, theirs = os.pipe()
             self._reply(connection, serial, "h", struct.pack("<I", 0), theirs)
             os.close(theirs)
             with self.has_locks:
-                (self.delays if asked[3:] == ["delay"] else self.locks).append((asked, mine))
+                locks = self.shutdowns if asked[0] == "shutdown" else self.delays if asked[3:] == ["delay"] else self.locks
+                locks.append((asked, mine))
                 self.has_locks.notify_all()
         elif b"\3\1s\0" + text("AddMatch") in head or b"\3\1s\0" + text("RemoveMatch") in head:
             self._reply(connection, serial, "", b"")
@@ -255,6 +277,7 @@ class Logind:
             service, name = asked.text(), asked.text()
             with self.guard:
                 value = self.power.get(name) if POWER.get(name, [None])[0] == service else None
+                value = self.preparing.get(name.removeprefix("PreparingFor"), value)
                 for path, values in self.objects.items():
                     if b"\1\1o\0" + text(path) in head and name in values:
                         value = values[name]

@@ -44,9 +44,9 @@ def account(stage, delay=""):
     """Two machines of a user and one without logins, in one account."""
     origin, taker, server = Machines(stage, 3).machines
     for machine in (origin, taker):
-        # First, because a lock that is requested while logind restarts is not requested again.
-        machine.can_suspend(delay)
         machine.systemctl("enable", "--now", "handoffd.socket", "handoffd.service", "handoff-desktop.socket")
+        # logind restarts, and loses the lock.
+        machine.can_suspend(delay)
     server.put("/etc/systemd/system", os.path.join(ROOT, "systemd", "handoffd@.service"))
     server.root("systemctl", "daemon-reload")
     server.root("systemctl", "enable", "--now", "handoffd@alice.service")

@@ -93,6 +93,35 @@ def switched_off(stage):
     expect(taker.ctl("continue", owner.id, "--print").line["userInfo"] == {"text": "half a sentence"}, "another state")
 
 
+@test("the activities of a machine that shuts down are continued, although their apps end before the daemon")
+def shut_down(stage):
+    logind, origin, taker = devices(stage, "origin", "taker")
+    app = handoff.App("com.example.Editor", path=origin.socket)
+    draft = app.publish(TYPE, title="Draft", userInfo={"text": 0})
+    draft.become_current()
+    owner = origin.publish(OTHER, "--user-info", '{"page": 3}')
+    until("the offers", lambda: len(taker.ctl("list").lines) == 2)
+    lock = logind.shutdown(0)[1]
+    logind.sleeps(True, "Shutdown")
+    expect(select.select([lock], [], [], 60)[0], "the shutdown is delayed permanently")
+    os.close(lock)
+    # The user cancels it, and ends an activity.
+    owner.process.send_signal(signal.SIGINT)
+    owner.process.wait(20)
+    expect(set(kept(taker)) == {draft.id, owner.id}, "the end of an app has withdrawn a copy")
+    logind.sleeps(False, "Shutdown")
+    until("the end", lambda: [each["id"] for each in taker.ctl("list").lines] == [draft.id] and not kept(taker))
+    lock = logind.shutdown(1)[1]
+    logind.sleeps(True, "Shutdown")
+    expect(select.select([lock], [], [], 60)[0], "the shutdown is delayed permanently")
+    os.close(lock)
+    app.close()
+    expect(origin.stop() == 0, "the origin did not exit")
+    found = until("the copy", lambda: kept(taker).get(draft.id))
+    expect(found["kept"]["state"] == "offline", f"{found}")
+    expect(taker.ctl("continue", draft.id, "--print").line["userInfo"] == {"text": 0}, "another state")
+
+
 @test("what was kept survives a power cut, and what its app has ended is never continued again")
 def power_cut(stage):
     logind, origin, taker = devices(stage, "origin", "taker")

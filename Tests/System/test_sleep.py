@@ -122,6 +122,25 @@ def called_off(stage):
     watch.wait("added", id=activity["id"])
 
 
+@test("a machine is awake again if logind does not report it, or has restarted, and a refused lock is requested again")
+def unreported(stage):
+    logind, origin, taker, watch = pair(stage)
+    # As after hibernation, or a sleep that another program has cancelled.
+    origin.publish(TYPE, "--no-keep")
+    activity = watch.wait("added", type=TYPE)
+    for number, end in enumerate((logind.wakes_silently, logind.restarts)):
+        lock = held(logind, number)
+        logind.sleeps(True)
+        expect(select.select([lock], [], [], 60)[0], "sleep is delayed permanently")
+        os.close(lock)
+        watch.wait("removed", id=activity["id"])
+        # While logind has another operation.
+        logind.refusals = number
+        end()
+        watch.wait("added", id=activity["id"])
+    held(logind, 2)
+
+
 @test("a silent peer does not delay sleep for long")
 def silent(stage):
     logind, origin, taker, watch = pair(stage)

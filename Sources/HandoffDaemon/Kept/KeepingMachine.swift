@@ -171,6 +171,13 @@ package struct KeepingMachine: Sendable {
         }.map(\.key).sorted()
     }
 
+    /// Makes all copies due again.
+    package mutating func renew(now: MonotonicInstant) {
+        for (offer, entry) in entries where entry.isOffered && entry.isCopied {
+            entries[offer]?.due = entry.due ?? now + Self.interval
+        }
+    }
+
     /// Returns true if the last copy has the present state of an activity.
     package func isUnchanged(_ offer: ActivityID) -> Bool {
         entries[offer].map { $0.size != nil && $0.handled == $0.candidate.changes } ?? false

@@ -22,6 +22,8 @@ final class KeepingService {
     /// such lists without a delay.
     static let listInterval = Duration.seconds(1)
     static let maxListsAtOnce: UInt64 = 4
+    /// The number of seconds by which the clock may be set forward without new copies.
+    private static let maxClockChange = 3600.0
 
     private let loop: EventLoop
     private let log: Logger
@@ -51,12 +53,19 @@ final class KeepingService {
     private var lastPermission = Permission.paused
     /// True while what was on offer until the screen was locked is saved and copied.
     private var isCopyingLast = false
+    /// True from the announcement of sleep or shutdown until the machine is awake. The copies stay as they
+    /// are: before a shutdown, all apps end.
+    private var isAsleep = false
+    /// The activities that their apps have ended since.
+    private var endedAsleep: Set<ActivityID> = []
     /// The first generation whose copies are not withdrawn.
     private var firstGeneration: UInt64 = 1
     /// The position of the last record, or of a later state in which offers were permitted.
     private var lastPosition: Position?
     /// The time of the last record. No time is used twice.
     private var lastTime: UInt64 = 0
+    /// `clockStart` at the first copy, or when all were made again.
+    private var copiedClockStart: Double?
     /// The number of the change of the offers in the last list.
     private var listedSeq: UInt32 = 0
     /// True once this device has sent a list, which later ones must replace.
@@ -116,6 +125,7 @@ final class KeepingService {
         let former = lastPermission
         lastPermission = permission
         if permission == .withdrawn { return withdrawOwn() }
+        if isAsleep { return }
         // The screen was locked: the machine may sleep next, without another chance to copy what was
         // on offer until now.
         if permission == .paused, former == .allowed {
@@ -135,7 +145,7 @@ final class KeepingService {
 
     /// Sends the same list again if it is old. Later, if apps change their offers often.
     private func renewList() {
-        guard isOn, isListOld, listTimer == nil else { return }
+        guard isOn, !isAsleep, isListOld, listTimer == nil else { return }
         guard lists.admit(at: loop.now) else {
             listTimer = loop.timer(after: loop.now.duration(to: lists.next)) { [unowned self] in
                 listTimer = nil
@@ -147,13 +157,24 @@ final class KeepingService {
     }
 
     private func reviewCandidates() -> Bool {
-        machine.review(copier.candidates(), limit: copier.limit, now: loop.now) { [self] in copier.mayStay($0) }
+        // Other devices refused copies of the time before, which had expired by their clocks.
+        let clockStart = clockStart
+        if let former = copiedClockStart, clockStart - former > Self.maxClockChange {
+            machine.renew(now: loop.now)
+            copiedClockStart = clockStart
+        }
+        return machine.review(copier.candidates(), limit: copier.limit, now: loop.now) { [self] in copier.mayStay($0) }
+    }
+
+    /// The time at which this machine started, by its present clock, in seconds since 1970.
+    private var clockStart: Double {
+        wallClock.secondsSince1970 - Double(loop.now.nanoseconds) / 1e9
     }
 
     /// Copies what is due, if a member is online that may keep it.
     private func copyDue() {
         timer = nil
-        guard permission == .allowed, let next = machine.nextDeadline, peers.kept.hasKeepers else { return }
+        guard permission == .allowed, !isAsleep, let next = machine.nextDeadline, peers.kept.hasKeepers else { return }
         guard next <= loop.now else {
             timer = loop.timer(after: loop.now.duration(to: next), accuracy: .seconds(1)) { [unowned self] in copyDue()
             }
@@ -177,15 +198,26 @@ final class KeepingService {
     /// Copies an activity at the request of its app, and before the app ends.
     func keepNow(_ activities: [LocalActivity]) {
         let offers = Set(activities.filter { $0.keeping == .afterEnd }.compactMap(\.offer?.id))
-        guard isOn, permission == .allowed, !offers.isEmpty else { return }
+        guard isOn, permission == .allowed, !isAsleep, !offers.isEmpty else { return }
         let hasChanged = reviewCandidates()
         if !copy(machine.pending(at: loop.now).filter(offers.contains)), hasChanged { push([]) }
     }
 
     /// Withdraws the copies of an activity that its app or the user has ended.
     func withdraw(_ handle: ActivityID) {
+        guard !isAsleep else { return _ = endedAsleep.insert(handle) }
         guard isOn, machine.withdraw(handle) else { return }
         push([])
+    }
+
+    /// Handles the upcoming sleep or shutdown of the machine, or its end.
+    func setAsleep(_ isAsleep: Bool) {
+        self.isAsleep = isAsleep
+        guard !isAsleep else { return }
+        let ended = endedAsleep
+        endedAsleep = []
+        for handle in ended { withdraw(handle) }
+        review()
     }
 
     /// Withdraws a kept activity of this device that is no longer on offer.
@@ -211,12 +243,14 @@ final class KeepingService {
     ///
     /// - Parameter completion: called once, after at most `stopTimeout`.
     func stop(completion: @escaping () -> Void) {
-        keepAll(timeout: Self.stopTimeout) { [self] in
+        let finish = { [self] in
             isOn = false
             timer = nil
             listTimer = nil
             completion()
         }
+        // They were sent before the shutdown, which has ended some apps already.
+        if isAsleep { finish() } else { keepAll(timeout: Self.stopTimeout, completion: finish) }
     }
 
     /// Sends the current state of all activities before this device goes offline.
@@ -342,6 +376,7 @@ final class KeepingService {
                 }, at: loop.now)
             if let new {
                 made.append((offer, new))
+                copiedClockStart = copiedClockStart ?? clockStart
                 // A receipt may arrive after the activity has another offer.
                 if let activity = apps.offered(offer) { core.handover.willKeep(offer, activity.id) }
             }

@@ -5,8 +5,8 @@ import LoopIO
 /// Announces the sleep of the machine to the other devices, and bounds the delay of that sleep.
 /// Plain values with time as a parameter.
 ///
-/// `handoff-desktop` follows logind's `PrepareForSleep` and delays sleep by a lock of the kind
-/// `delay`. `DesktopSleep` passes both to the daemon, where `SleepWatch` drives the machine.
+/// `handoff-desktop` follows logind's `PrepareForSleep` and `PrepareForShutdown`, and delays both by
+/// locks of the kind `delay`. A shutdown is handled like sleep. `DesktopSleep` passes both to the daemon, where `SleepWatch` drives the machine.
 ///
 /// ```
 ///          imminent / notify              all know, or 1 s / allow

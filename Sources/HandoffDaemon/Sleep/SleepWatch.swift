@@ -3,7 +3,7 @@ import HandoffModel
 import HandoffPeers
 import LoopIO
 
-/// Notifies the other devices before this machine goes to sleep, and once it is awake. Lives on the
+/// Notifies the other devices before this machine goes to sleep or shuts down, and once it is awake. Lives on the
 /// daemon's loop.
 final class SleepWatch {
     private let loop: EventLoop
@@ -56,12 +56,14 @@ final class SleepWatch {
             apps.setAsleep(false)
             contact.listensAnew()
             peers.wakeUp()
+            keeping.setAsleep(false)
         }
     }
 
     private func notify(until deadline: MonotonicInstant) {
         log.info("The machine goes to sleep")
         apps.setAsleep(true)
+        keeping.setAsleep(true)
         keeping.keepAll(timeout: KeepingService.sleepTimeout) { [weak self] in
             guard let self, machine.isNotifying else { return }
             peers.fallAsleep { [weak self] in self.map { $0.perform($0.machine.allKnow()) } }

@@ -5,7 +5,7 @@ package import HandoffJSON
 package enum MachineSleep: String, ControlMessage {
     /// The machine is awake: the initial state, and the state after each sleep.
     case awake
-    /// The machine goes to sleep when all delay locks are released, or after some seconds.
+    /// The machine goes to sleep, or shuts down, when all delay locks are released, or after some seconds.
     case imminent
 
     /// The fields of a reply to `FollowSleep`.

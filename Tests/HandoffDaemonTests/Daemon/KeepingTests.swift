@@ -526,17 +526,15 @@ import Testing
         #expect(times[1] > times[0])
     }
 
-    @Test func `the offer of a device that is switched off changes to its copy, and is not removed before`() throws {
-        let watcher = try couch.watch()
-        try watcher.ready()
-        let published = try desk.publish(Note.activity("text"))
-        _ = try watcher.added()
-        // A change of the offers that follows is sent immediately.
-        fleet.pass(.seconds(1))
-        try desk.stop()
-        let event = try watcher.next()
-        guard case .changed(let offer) = event else { throw UnexpectedEvent(event) }
-        #expect(offer.id == published.activity && offer.kept?.state == .offline)
+    @Test func `once a clock that was far behind is set, unchanged activities are copied again`() throws {
+        _ = try editor.engage(Note.activity("text"))
+        try fleet.poll("the offer") { try couch.offers().count == 1 }
+        for difference in [-40 * 86_400, 0] as [Int64] {
+            desk.clockDifference.withLock { $0 = difference }
+            let isDone = desk.keepAll()
+            try fleet.run("the copies") { isDone.withLock { $0 } }
+            #expect(couch.keptTexts == (difference == 0 ? ["text"] : []), "the couch refuses copies that have expired")
+        }
     }
 
     @Test func `a silent member delays sleep by 2 s at most, and the end of the daemon by 1 s`() throws {

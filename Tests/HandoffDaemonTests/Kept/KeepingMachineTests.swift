@@ -72,6 +72,15 @@ import Testing
         #expect(machine.nextDeadline == now + KeepingMachine.interval)
     }
 
+    @Test mutating func `after a change of the clock, the copies of what is on offer are made again`() throws {
+        copy([try candidate(1), try candidate(2, staysAfterEnd: true)])
+        _ = machine.review([try candidate(1)], limit: limit, now: now)
+        machine.renew(now: now)
+        #expect(machine.nextDeadline == now + KeepingMachine.interval)
+        #expect(machine.pending(at: now) == [id(1)], "not the activity that is closed")
+        #expect(machine.activities == [id(1), id(2)])
+    }
+
     @Test mutating func `the copy of a new offer replaces that of the former offer of the activity`() throws {
         copy([try candidate(1, staysAfterEnd: true)])
         _ = machine.review([try candidate(2, staysAfterEnd: true, handle: 101)], limit: limit, now: now)
