@@ -133,9 +133,20 @@
     (setq handoff--input (car (last lines)))
     (mapc #'handoff--received (butlast lines))))
 
+(defun handoff--is-visible ()
+  "Return t unless this is a daemon without frames on a screen or terminal."
+  (seq-some (lambda (frame) (not (equal (terminal-name frame) "initial_terminal"))) (frame-list)))
+
+(defun handoff--frame-deleted (_frame)
+  "Disconnect once no frame is visible."
+  (unless (handoff--is-visible) (handoff--disconnect)))
+
 (defun handoff-start ()
-  "Connect Emacs with Handoff."
-  (unless (process-live-p handoff--process)
+  "Connect Emacs with Handoff.  A daemon is connected while it has visible frames: a file opened in another would not be seen."
+  (when (daemonp)
+    (add-hook 'server-after-make-frame-hook #'handoff-start)
+    (add-hook 'after-delete-frame-functions #'handoff--frame-deleted))
+  (unless (or (process-live-p handoff--process) (not (handoff--is-visible)))
     (setq handoff--input "" handoff--process
           (make-process :name "handoff" :command (list handoff-program "serve" "emacs") :connection-type 'pipe :noquery t
                         :coding 'utf-8-unix :filter #'handoff--filter
@@ -151,6 +162,12 @@
 (defun handoff-stop ()
   "Disconnect Emacs from Handoff."
   (interactive)
+  (remove-hook 'server-after-make-frame-hook #'handoff-start)
+  (remove-hook 'after-delete-frame-functions #'handoff--frame-deleted)
+  (handoff--disconnect))
+
+(defun handoff--disconnect ()
+  "End the program, and follow no more files."
   (remove-hook 'window-buffer-change-functions #'handoff--show)
   (remove-hook 'window-selection-change-functions #'handoff--show)
   (remove-hook 'after-save-hook #'handoff--show)

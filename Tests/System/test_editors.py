@@ -245,6 +245,35 @@ with open(sys.argv[0] + ".log", "a", buffering=1) as log:
 """
 
 
+@test("a daemon of Emacs offers and continues files only while it has a frame")
+def daemonized(stage):
+    need("emacs", "emacsclient")
+    origin, _ = pair(stage)
+    name = os.path.join(stage.folder, "server")
+    server = f'(setq server-socket-dir "{stage.folder}" server-name "server")'
+    words = ["emacs", "-Q", "-l", f"{FOLDER}/handoff.el", "--eval", server, "--fg-daemon=server"]
+    with open(os.path.join(stage.folder, "emacs.log"), "w") as log:
+        stage.processes.append(subprocess.Popen(words, env=origin.environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log))
+
+    def evaluated(text):
+        done = subprocess.run(["emacsclient", "-s", name, "-e", text], env=origin.environment, capture_output=True, timeout=60)
+        return done.stdout.strip()
+
+    def is_running():
+        return any(each["id"] == TYPE and each["running"] for each in origin.ctl("apps").lines)
+
+    until("the daemon", lambda: evaluated("after-init-time"))
+    expect(evaluated("(featurep 'handoff)") == b"t" and evaluated("handoff--process") == b"nil", "it is connected without a frame")
+    path = write(origin, "home/letter.md", b"text\n")
+    for _ in range(2):
+        client = Terminal(stage, ["emacsclient", "-s", name, "-nw", path], origin.environment, origin.folder)
+        until("the offer", lambda: published(origin) == 1 and is_running())
+        evaluated("(delete-frame (selected-frame))")
+        client.process.wait(60)
+        until("the end of the offer", lambda: published(origin) == 0 and not is_running())
+    evaluated("(progn (handoff-stop) (let (kill-emacs-hook) (kill-emacs)))")
+
+
 @test("an editor that cannot write its text sends a reply without it")
 def unwritable(stage):
     need("nvim", "vim", "emacs", "node")
