@@ -181,6 +181,16 @@ import Testing
             ])
     }
 
+    @Test func `a transfer resumes if its stream has ended before the daemon is called about the file`() throws {
+        let first = try SimulatedSender("draft.txt", content)
+        let second = try SimulatedSender("draft.txt", content)
+        first.refusal = .noSuchStream
+        let status = try run.run("continue", "--output", path("out.bin"), "--json", answer: daemon([first, second]))
+        #expect(status == .done)
+        #expect(run.test.folder.bytes(of: "out.bin") == content)
+        #expect(run.errorObjects == [["version": 1, "note": "it was cut; retrying"]])
+    }
+
     @Test func `an interrupted transfer resumes after the sender has a new account key`() throws {
         let first = try SimulatedSender("draft.txt", content)
         let second = try SimulatedSender("draft.txt", content)
