@@ -29,8 +29,8 @@ class Clock:
 
     def jump(self, ahead):
         """Makes all clocks jump, including those since boot, to this many seconds ahead of the machine's."""
-        struct.pack_into("<q", self.page, 8, ahead)
-        self.set(ahead)
+        # Together. A daemon that reads both in between would see them change against each other.
+        struct.pack_into("<qq", self.page, 0, ahead, ahead)
 
 
 def before_1970():

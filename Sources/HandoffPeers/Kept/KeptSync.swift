@@ -11,7 +11,8 @@ import LoopIO
 ///
 /// - `push` sends new records of this device to all online members.
 /// - A member that receives a record that is new to it forwards it to the members that the sender
-///   has not sent it to.
+///   has not sent it to. If the sender goes offline, the others receive a hello later, because it may
+///   not have reached them.
 /// - Two members whose hellos show different digests request the names of each other's records, and
 ///   fetch those that they lack.
 ///
@@ -315,7 +316,8 @@ package final class KeptSync {
 
     /// Handles a member that has gone offline.
     func wentOffline(_ device: DeviceID) {
-        machine.wentOffline(device)
+        machine.wentOffline(device, at: loop.now)
+        rearm()
     }
 
     /// Connects soon to a member that announces records, unless its hello arrives first. Called when

@@ -37,6 +37,8 @@ package struct KeptSyncMachine {
         /// Its messages whose records are forwarded. Less than the requests: the receivers count a
         /// forwarded message as one of this device.
         var forwards = RateLimit(every: .seconds(2), burst: 12)
+        /// The members to which it has sent new records, as it states.
+        var receivers: Set<DeviceID> = []
         /// The comparisons with it.
         var pulls = RateLimit(every: pullInterval, burst: 8)
     }
@@ -60,8 +62,8 @@ package struct KeptSyncMachine {
     static let pullTimeout = Duration.seconds(10)
     /// The average time between two comparisons with one member.
     static let pullInterval = Duration.seconds(20)
-    /// The delay of a hello to members that have not confirmed a message, or to which it was not
-    /// forwarded.
+    /// The delay of a hello to members that have not confirmed a message, to which it was not forwarded,
+    /// or that its sender may not have reached.
     static let retryDelay = Duration.seconds(30)
     /// The time after which records that were not stored are fetched again.
     static let refusalTime = Duration.seconds(600)
@@ -137,6 +139,7 @@ package struct KeptSyncMachine {
     ) -> (outcomes: [KeptStore.Outcome], forwards: [Forward]) {
         let outcomes = sent.map { store.merge($0.record, left: $0.left, context) }
         let new = zip(sent, outcomes).filter { $0.1 == .stored }.map(\.0)
+        if !new.isEmpty { members[device, default: Member()].receivers.formUnion(receivers.intersection(keepers)) }
         let targets = keepers.subtracting(receivers).subtracting([device])
         guard !new.isEmpty, !targets.isEmpty else { return (outcomes, []) }
         guard members[device, default: Member()].forwards.admit(at: context.now) else {
@@ -191,8 +194,10 @@ package struct KeptSyncMachine {
         return member.digest != digest
     }
 
-    /// Handles a member that has gone offline.
-    package mutating func wentOffline(_ device: DeviceID) {
+    /// Handles a member that has gone offline. It may not have reached all receivers of its records.
+    package mutating func wentOffline(_ device: DeviceID, at now: MonotonicInstant) {
+        missed(members[device]?.receivers ?? [], at: now)
+        members[device]?.receivers = []
         members[device]?.digest = nil
         members[device]?.isKnown = false
         members[device]?.isKeeper = false
@@ -251,7 +256,8 @@ package struct KeptSyncMachine {
     package mutating func tick(online: Set<DeviceID>, at now: MonotonicInstant) -> [Effect] {
         var effects: [Effect] = []
         if let greeting, greeting <= now {
-            effects = unreached.intersection(online).sorted().map { .greet($0) }
+            let own = digest
+            effects = unreached.intersection(online).filter { members[$0]?.digest != own }.sorted().map { .greet($0) }
             unreached = []
             self.greeting = nil
         }

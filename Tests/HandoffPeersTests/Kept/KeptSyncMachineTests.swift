@@ -54,6 +54,20 @@ import Testing
         #expect(Set(mixed.map(\.targets)) == [[shed.id], [hall.id]])
     }
 
+    @Test mutating func `members that a device may not have reached before it went offline receive a hello`() throws {
+        #expect(hello(hall, nil) == [] && hello(shed, nil) == [])
+        #expect(receive(sent(try desk.copy(1, at: 1)), receivers: [couch.id, hall.id, shed.id]).isEmpty)
+        _ = machine.receivedHello(
+            from: shed.id, isKeeper: true, digest: machine.digest, shown: machine.digest, at: context().now)
+        #expect(machine.nextDeadline == nil)
+        machine.wentOffline(desk.id, at: context(1).now)
+        let deadline = try #require(machine.nextDeadline)
+        #expect(machine.tick(online: [hall.id, shed.id], at: deadline) == [.greet(hall.id)])
+        // Only once.
+        machine.wentOffline(desk.id, at: deadline)
+        #expect(machine.nextDeadline == nil && machine.isSettled)
+    }
+
     @Test mutating func `a member's records are forwarded at a limited rate, and then fetched`() throws {
         var forwarded = 0
         for time in UInt64(1)...40 { forwarded += receive(sent(try desk.copy(1, at: time))).count }
@@ -158,7 +172,7 @@ import Testing
         machine.disconnected(couch.id)
         #expect(machine.tick(online: [], at: context(30).now) == [.requestNames(desk.id)])
         #expect(machine.receivedNames(nil, from: desk.id, at: context(31).now) == [])
-        machine.wentOffline(desk.id)
+        machine.wentOffline(desk.id, at: context().now)
         #expect(machine.isSettled && machine.needsHello(of: desk.id))
         #expect(machine.tick(online: [], at: context(60).now) == [])
         #expect(machine.nextDeadline == nil)
