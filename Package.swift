@@ -236,7 +236,8 @@ let package = Package(
         .testTarget(
             name: "HandoffTransportTests",
             dependencies: [
-                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "HandoffTransport", "LoopIO",
+                "HandoffAccount", "HandoffCrypto", "HandoffModel", "HandoffProtocol", "HandoffTestSupport",
+                "HandoffTransport", "LoopIO",
             ],
             swiftSettings: base),
         .testTarget(

@@ -46,16 +46,16 @@ private let editing = "com.example.editing"
             try await hand(1)
             withExtendedLifetime(activities) {}
         }
-        // The type is removed asynchronously.
+        // The type is removed asynchronously. The time limit also ends this.
         var reason = ""
-        for _ in 0..<5000 where reason != "noHandler" {
+        while reason != "noHandler" {
+            try Task.checkCancellation()
             do {
                 try await hand(2, within: .milliseconds(20))
             } catch let error as HandoffError {
                 reason = error.reason
             }
         }
-        #expect(reason == "noHandler")
     }
 
     @Test(.timeLimit(.minutes(1))) func `a task that is cancelled ends its sequence`() async throws {

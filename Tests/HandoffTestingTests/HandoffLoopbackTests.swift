@@ -235,8 +235,7 @@ private func reason(of error: any Error) -> String {
             activity.invalidate()
             short.stop()
         }
-        for _ in 0..<12_000 where !laptop.offers.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
-        #expect(laptop.offers.isEmpty)
+        while !laptop.offers.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     /// Returns the activity of one app, continued by the other one.
@@ -307,7 +306,7 @@ private func reason(of error: any Error) -> String {
     {
         let arrived = try await continued()
         here.stop()
-        for _ in 0..<12_000 where !laptop.offers.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
+        while !laptop.offers.isEmpty { try await Task.sleep(for: .milliseconds(10)) }
         let error = await #expect(throws: (any Error).self) { try await arrived.continuationStreams() }
         #expect(error.map(reason(of:)) == "ownerGone")
     }

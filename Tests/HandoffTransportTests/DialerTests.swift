@@ -1,6 +1,7 @@
 import Glibc
 import HandoffAccount
 import HandoffCrypto
+import HandoffTestSupport
 import LoopIO
 import Testing
 
@@ -16,10 +17,10 @@ import Testing
 
     @Test func `after a refusal the next address is tried immediately`() throws {
         let (address, listener) = try listeningDevice()
-        let closed = try closedAddress()
-        let outcome = try dial(fixture.target([closed, address]))
+        let closed = try ClosedPort()
+        let outcome = try dial(fixture.target([closed.address, address]))
         #expect(try outcome.get().remoteAddress == address)
-        withExtendedLifetime(listener) {}
+        withExtendedLifetime((listener, closed)) {}
     }
 
     @Test func `a silent address delays the next one only by the head start`() throws {
@@ -90,17 +91,20 @@ import Testing
     }
 
     @Test func `a call limits the number of addresses of its first target, and tries none of them twice`() throws {
-        let port = try closedAddress().port
-        let addresses = try (1...20).map { SocketAddress(try #require(IPAddress(bytes: [127, 0, 0, $0])), port: port) }
+        let closed = try ClosedPort()
+        let addresses = try (1...20).map {
+            SocketAddress(try #require(IPAddress(bytes: [127, 0, 0, $0])), port: closed.address.port)
+        }
         guard case .failure(let error) = try dial(fixture.target([addresses[0]] + addresses)) else {
             Issue.record("a closed address was connected")
             return
         }
         #expect(error.failures.map(\.address) == Array(addresses.prefix(16)))
+        withExtendedLifetime(closed) {}
     }
 
     @Test func `a device seems to be asleep if an expected reply is missing`() throws {
-        let address = try closedAddress()
+        let address = try ClosedPort().address
         func isSilence(_ causes: DialError.Cause...) -> Bool {
             DialError(failures: causes.map { DialError.Failure(address: address, cause: $0) }).isSilence
         }
@@ -115,8 +119,8 @@ import Testing
 
     @Test func `every failure is described with its address`() throws {
         let (address, listener) = try listeningDevice()
-        let closed = try closedAddress()
-        var target = fixture.target([closed, address])
+        let closed = try ClosedPort()
+        var target = fixture.target([closed.address, address])
         target.token = { _ in [UInt8](repeating: 0, count: 32) }
         guard case .failure(let error) = try dial(target) else {
             Issue.record("a wrong token was accepted")
@@ -124,14 +128,14 @@ import Testing
         }
         #expect(
             error.failures == [
-                DialError.Failure(address: closed, cause: .connect(.connectionRefused)),
+                DialError.Failure(address: closed.address, cause: .connect(.connectionRefused)),
                 DialError.Failure(address: address, cause: .end(.refusedAtGate)),
             ])
         #expect(
             error.description == """
-                \(closed): connection refused; \(address): the other side closed the connection without sending anything
+                \(closed.address): connection refused; \(address): the other side closed the connection without sending anything
                 """)
-        withExtendedLifetime(listener) {}
+        withExtendedLifetime((listener, closed)) {}
     }
 
     @Test func `a call with a prepared session accepts only its own target`() throws {
@@ -295,11 +299,5 @@ import Testing
             fixture.note("let in")
         }
         return (try #require(listener.localAddress), listener)
-    }
-
-    /// Returns an address without a listener.
-    private func closedAddress() throws -> SocketAddress {
-        let socket = try BoundPort.bindTCP(port: 0, address: .loopbackIPv4)
-        return try Listener(adopting: socket, on: fixture.loop).localAddress ?? SocketAddress(.loopbackIPv4, port: 1)
     }
 }

@@ -63,18 +63,16 @@ import Testing
     }
 
     @Test func `a refused connection is an error`() throws {
-        let port = try BoundPort(port: 0)
-        let number = port.port
-        let listener = try Listener(adopting: port.tcp, on: loop)
-        listener.close()
+        let port = try ClosedPort()
         var error: Errno?
-        let connecting = TCP.connect(to: SocketAddress(.loopbackIPv4, port: number), on: loop) { [loop] result in
+        let connecting = TCP.connect(to: port.address, on: loop) { [loop] result in
             if case .failure(let failure) = result { error = failure }
             loop.stop()
         }
         try loop.runUntilStopped()
         #expect(error == .connectionRefused)
         connecting.cancel()
+        withExtendedLifetime(port) {}
     }
 
     @Test func `an impossible address is reported later`() throws {

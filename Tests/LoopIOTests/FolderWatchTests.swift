@@ -185,7 +185,7 @@ struct FolderWatchTests {
         let out = try PlainFile.read(test.path("out"), limit: 1000).bytes
         #expect(String(decoding: out, as: UTF8.self) == "$HOME ;\na=b\n\(test.folder.path)\n")
         #expect(throws: Errno.noSuchFile) {
-            _ = try DetachedProgram.start(["/nonexistent"], environment: [:], folder: "/")
+            _ = try DetachedProgram.start([test.path("none")], environment: [:], folder: "/")
         }
     }
 }
