@@ -696,29 +696,29 @@ def slow(stage):
     shell = viewer(stage, taker)
     attach(shell)
     shell.sees("shown on taker")
-    pid = child(shell)
+
+    def relay_of(pid):
+        words = ["pgrep", "-P", str(pid), "handoffctl"]
+        return int(subprocess.run(words, capture_output=True, text=True, check=True).stdout)
 
     # The program, and the relay of the viewer.
-    words = ["pgrep", "-P", str(shared.process.pid), "handoffctl"]
-    relay = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+    here, there = relay_of(shared.process.pid), relay_of(child(shell))
 
     def memory():
         found = 0
-        for each in (shared.process.pid, relay):
+        for each in (shared.process.pid, here):
             with open(f"/proc/{each}/status") as file:
                 found += int(re.search(r"VmHWM:\s+(\d+)", file.read())[1])
         return found
 
     before = memory()
-    os.kill(pid, signal.SIGSTOP)
+    os.kill(there, signal.SIGSTOP)
     host.type("seq 1 1000000 | sed 's/$/ some more words on each line/'; echo finished-$((1 + 1))", "Enter")
     host.sees("finished-2", 60)
     peak = memory()
     expect(peak < before + 4096, f"{peak} KiB of memory, before {before}")
-    os.kill(pid, signal.SIGCONT)
-    # The shell of the viewer has noticed the stop.
-    if not re.search("finished-2", shell.screen()):
-        shell.type("fg", "Enter")
+    expect("finished-2" not in shell.screen(), "the viewer has read the output")
+    os.kill(there, signal.SIGCONT)
     shell.sees("finished-2")
     same_screens(host, shell)
 
