@@ -138,7 +138,8 @@ if FULL_SAMPLES:
         origin.can_suspend("1")
         origin.until("the lock that delays the shutdown", lambda: delayed(origin))
         # systemd ends this app before the daemon.
-        origin.user("systemd-run", "--user", "--property=After=handoffd.service", "handoffctl", "publish", TYPE, "--title", "Ended")
+        origin.user("systemd-run", "--user", "--property=After=handoffd.service", "handoffctl", "publish", TYPE,
+                    "--title", "Ended")
         taker.until("the offer", lambda: len(taker.ctl("list").lines) == 2)
         origin.root("systemctl", "--no-block", "poweroff")
         taker.until("the copies of the machine that is off",
