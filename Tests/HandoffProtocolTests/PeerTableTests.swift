@@ -230,6 +230,26 @@ import Testing
         #expect(table.asleepSince(device) == nil)
     }
 
+    @Test(arguments: [false, true])
+    func `a leave message that arrives after the device is back has no effect`(isBackByHello: Bool) throws {
+        var table = try table()
+        let device = try Samples.device(1)
+        func hello(seq: UInt32, _ leaveReason: LeaveReason?) throws -> [PeerChange] {
+            let hello = try Samples.hello(seq: seq, listSeq: seq, leaveReason: leaveReason)
+            return table.receivedHello(hello, from: device, address: try Samples.address(1), at: Samples.at(200))
+        }
+        _ = try advert(&table, try Samples.announcement(1, seq: 3, activities: [7]))
+        _ = try advert(&table, try Samples.announcement(1, seq: 4, leaveReason: .sleep))
+        if isBackByHello {
+            #expect(try hello(seq: 5, nil) == [.appeared(device), .moreToFetch(device)])
+        } else {
+            #expect(try advert(&table, try Samples.announcement(1, seq: 5)).changes == [.appeared(device)])
+        }
+        #expect(try hello(seq: 4, .sleep) == [])
+        #expect(table[device] != nil && table.asleepSince(device) == nil)
+        #expect(try hello(seq: 6, .sleep) == [.gone(device, .asleep)])
+    }
+
     @Test func `sleep is accepted from offline devices, over a connection, and only from members`() throws {
         var table = try table()
         let device = try Samples.device(1)

@@ -48,7 +48,8 @@ def properties(values):
 class Logind:
     """Answers each Inhibit call with a pipe. `locks` has the arguments of locks that keep the
     machine awake, and the pipe end that reports their release. `delays` has the same for locks that
-    only delay sleep, and `shutdowns` for those that delay the shutdown. `sleeps` emits that the machine goes to sleep, or has woken.
+    only delay sleep, and `shutdowns` for those that delay the shutdown. `sleeps` emits that the
+    machine goes to sleep or shuts down, or has woken.
 
     `session` creates or changes a session and `end` ends one. Each connected client is notified.
     While `is_silent`, requests for the sessions are not answered. While `is_absent`, the bus

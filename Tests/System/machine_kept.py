@@ -135,8 +135,15 @@ if FULL_SAMPLES:
         expect(found["userInfo"] == {"text": "one"} and found["kept"], f"{found}")
         origin.wake()
         taker.until("the offer of the awake machine", lambda: not kept(taker.ctl("list").lines))
+        origin.can_suspend("1")
+        origin.until("the lock that delays the shutdown", lambda: delayed(origin))
+        # systemd ends this app before the daemon.
+        origin.user("systemd-run", "--user", "--property=After=handoffd.service", "handoffctl", "publish", TYPE,
+                    "--title", "Ended")
+        taker.until("the offer", lambda: len(taker.ctl("list").lines) == 2)
         origin.root("systemctl", "--no-block", "poweroff")
-        taker.until("the copy of the machine that is off", lambda: kept(taker.ctl("list").lines) == {draft.id: "offline"})
+        taker.until("the copies of the machine that is off",
+                    lambda: list(kept(taker.ctl("list").lines).values()) == ["offline", "offline"])
 
 
 if __name__ == "__main__":

@@ -119,6 +119,9 @@ extension PeerTable {
     ) -> [PeerChange] {
         traces[id]?.unreachable = nil
         guard let peer = peers[id], hello.generation >= peer.generation else { return [] }
+        // A connection may deliver the last message before sleep after the announcement of the awake device.
+        let known = max(peer.seq ?? 0, peer.listSeq ?? 0)
+        if hello.generation == peer.generation, let seq = hello.seq, seq < known { return [] }
         peers[id]?.generation = hello.generation
         peers[id]?.seq = max(hello.seq ?? 0, hello.generation == peer.generation ? peer.seq ?? 0 : 0)
         return remove(id, leaveReason: leaveReason, at: now)
