@@ -145,7 +145,8 @@ final class ActivityCopier {
         let mine = size <= limit ? bytes(activity, size) : []
         let members = accountStore.snapshot.live.count
         guard size <= limit, mine.reduce(0, +) <= limit else {
-            return "it has \(ByteText.text(Int64(max(size, activity.bytes)))), and the limit in an account of \(members) devices is "
+            let content = ByteText.text(Int64(max(size, activity.bytes)))
+            return "it has \(content), and the limit in an account of \(members) devices is "
                 + "\(ByteText.text(Int64(KeptPart.maxItem(share: limit))))"
         }
         let others = apps.store.all
