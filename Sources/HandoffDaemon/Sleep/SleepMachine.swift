@@ -6,7 +6,8 @@ import LoopIO
 /// Plain values with time as a parameter.
 ///
 /// `handoff-desktop` follows logind's `PrepareForSleep` and `PrepareForShutdown`, and delays both by
-/// locks of the kind `delay`. A shutdown is handled like sleep. `DesktopSleep` passes both to the daemon, where `SleepWatch` drives the machine.
+/// locks of the kind `delay`. A shutdown is handled like sleep. `DesktopSleep` passes both to the
+/// daemon, where `SleepWatch` drives the machine.
 ///
 /// ```
 ///          imminent / notify              all know, or 1 s / allow

@@ -3,8 +3,8 @@ import HandoffModel
 import HandoffPeers
 import LoopIO
 
-/// Notifies the other devices before this machine goes to sleep or shuts down, and once it is awake. Lives on the
-/// daemon's loop.
+/// Notifies the other devices before this machine goes to sleep or shuts down, and once it is awake.
+/// Lives on the daemon's loop.
 final class SleepWatch {
     private let loop: EventLoop
     private let log: Logger
