@@ -79,7 +79,7 @@ def renamed(stage):
     watch = taker.follow("watch")
     watch.wait("ready")
     taker.ctl("peer", "add", f"desk.example:{PORT}")
-    offer = origin.publish(TYPE)
+    offer = origin.publish(TYPE, "--no-keep")
     watch.wait("added", id=offer.id)
     # The message from its new address is sufficient, once the first call has found the former one unreachable.
     tunnel.readdress(tunnel.hosts[0], "10.9.0.77")

@@ -109,8 +109,9 @@ def called_off(stage):
     origin.publish(TYPE, "--no-keep")
     activity = watch.wait("added", type=TYPE)
     logind.sleeps(True)
-    logind.sleeps(False)
+    # If the sleep is cancelled earlier, the other device may not notice it.
     watch.wait("removed", id=activity["id"])
+    logind.sleeps(False)
     watch.wait("added", id=activity["id"])
     os.close(lock)
     lock = held(logind, 1)

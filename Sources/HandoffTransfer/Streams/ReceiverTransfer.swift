@@ -326,10 +326,6 @@ package final class ReceiverTransfer {
     private func passFailed(_ error: ClientError) {
         isPassing = false
         guard case .file(let part) = place else { return }
-        // The stream ended before this call. A busy receiver calls late. `StreamEnding` requests the reason.
-        if case .refused(let refusal) = error, refusal.name == AppErrorName.noSuchStream.rawValue {
-            return advance { $0.abort(TransferFailure(.gone, "the stream has ended")) }
-        }
         let refusals: [AppErrorName] = [.positionPassed, .invalidDescriptor, .fileFailed]
         guard case .refused(let refusal) = error, case .undecided(let length) = consumer,
             refusals.contains(where: { $0.rawValue == refusal.name })

@@ -67,6 +67,9 @@ extension TransferFailure {
             self.init(.gone, "the connection to the daemon was lost")
         case .badAnswer(let why):
             self.init(.failed, "\(action): the daemon's reply is invalid: \(why)")
+        case .refused(let refusal) where refusal.name == AppErrorName.noSuchStream.rawValue:
+            // The stream ended before the call. A busy program calls late.
+            self.init(.gone, "the stream has ended")
         case .refused(let refusal):
             if refusal.name == AppErrorName.streamEnded.rawValue,
                 let end = try? StreamEndedError(json: refusal.parameters)
