@@ -245,7 +245,7 @@ import Testing
             call.fail(AppErrorName.noSuchStream.rawValue, ["stream": call.parameters["stream"] ?? .null])
         }
         #expect(status == .done)
-        #expect(run.output.contains("to laptop (1a1a1a1): failed: cannot open the stream"))
+        #expect(run.output.contains("to laptop (1a1a1a1): failed: the stream has ended"))
     }
 
     @Test func `unreadable content fails before anything is offered`() throws {
