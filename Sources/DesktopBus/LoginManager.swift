@@ -5,9 +5,22 @@ enum LoginManager {
     static let interface = "org.freedesktop.login1.Manager"
 
     /// An operation of the machine.
-    enum Operation: String {
+    enum Operation: String, CaseIterable {
         case sleep
         case shutdown
+
+        /// The signal that announces it, with true, and its end, with false. A shutdown that was not
+        /// cancelled has no end.
+        var signal: String { "PrepareFor\(name)" }
+        /// The property that is true from the announcement until the end.
+        var property: String { "PreparingFor\(name)" }
+
+        private var name: String {
+            switch self {
+            case .sleep: "Sleep"
+            case .shutdown: "Shutdown"
+            }
+        }
     }
 
     /// The effect of an inhibitor lock.

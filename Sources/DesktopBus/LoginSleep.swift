@@ -13,9 +13,6 @@ package import LoopIO
 package final class LoginSleep: LoopBusDelegate {
     /// The maximum time for a reply from logind, in microseconds.
     private static let timeout: UInt64 = 5_000_000
-    /// The signals that announce an operation and its end. A shutdown that was not cancelled has no
-    /// end.
-    private static let signals = ["PrepareForSleep", "PrepareForShutdown"]
 
     private let loop: EventLoop
     private let onChange: (MachineSleep) -> Void
@@ -32,10 +29,10 @@ package final class LoginSleep: LoopBusDelegate {
     private enum State {
         /// The machine is awake, or no bus is available.
         case awake
-        /// The machine is about to sleep, and waits. The property of logind is true until the end.
-        case imminent(property: String)
-        /// The machine may sleep. Lasts until it wakes.
-        case allowed(property: String)
+        /// The machine is about to sleep or shut down, and waits.
+        case imminent(LoginManager.Operation)
+        /// The machine may do so. Lasts until it is awake.
+        case allowed(LoginManager.Operation)
     }
 
     /// Starts following.
@@ -59,21 +56,21 @@ package final class LoginSleep: LoopBusDelegate {
     /// Lets the machine sleep, after the upcoming sleep has been handled. Has no effect if it has
     /// woken meanwhile.
     package func allow() {
-        guard case .imminent(let property) = state else { return }
-        state = .allowed(property: property)
+        guard case .imminent(let operation) = state else { return }
+        state = .allowed(operation)
         release()
         backoff.reset()
         queryLater()
     }
 
     func busOpened() throws(Errno) {
-        for member in Self.signals {
+        for operation in LoginManager.Operation.allCases {
             let rule =
                 "sender='\(LoginManager.service)',path='\(LoginManager.path)',interface='\(LoginManager.interface)',"
-                + "member='\(member)'"
+                + "member='\(operation.signal)'"
             try bus.follow(rule) { [weak self] message in
                 guard let isStart = try? BusReader.flag(message) else { return }
-                isStart ? self?.began(member.replacing("Prepare", with: "Preparing")) : self?.awoke()
+                isStart ? self?.began(operation) : self?.awoke()
             }
         }
         // logind has started, and may have lost the lock, or the operation.
@@ -90,9 +87,9 @@ package final class LoginSleep: LoopBusDelegate {
         timer = nil
     }
 
-    private func began(_ property: String) {
+    private func began(_ operation: LoginManager.Operation) {
         timer = nil
-        state = .imminent(property: property)
+        state = .imminent(operation)
         onChange(.imminent)
     }
 
@@ -131,16 +128,12 @@ package final class LoginSleep: LoopBusDelegate {
     }
 
     private func inhibit(_ operation: LoginManager.Operation, then: @escaping (OpaquePointer?) -> Void) {
-        do throws(Errno) {
-            try bus.call(
-                LoginManager.service, LoginManager.path, LoginManager.interface, "Inhibit",
-                {
-                    LoginManager.inhibit(
-                        &$0, what: operation, who: "Handoff", why: "Other devices are being notified", mode: .delay)
-                }, then: then)
-        } catch {
-            // The connection is lost or about to be.
-        }
+        call(
+            LoginManager.service, LoginManager.path, LoginManager.interface, "Inhibit", startsService: true,
+            {
+                LoginManager.inhibit(
+                    &$0, what: operation, who: "Handoff", why: "Other devices are being notified", mode: .delay)
+            }, then: then)
     }
 
     /// Returns the lock in a reply; nil if there is none, or if the machine may sleep already.
@@ -167,12 +160,12 @@ package final class LoginSleep: LoopBusDelegate {
     }
 
     private func query() {
-        guard case .allowed(let property) = state else { return }
+        guard case .allowed(let operation) = state else { return }
         call(
             LoginManager.service, LoginManager.path, LoopBus.propertiesInterface, "Get",
             {
                 $0.append(LoginManager.interface)
-                $0.append(property)
+                $0.append(operation.property)
             },
             then: { [weak self] reply in
                 guard let self, case .allowed = state else { return }
@@ -181,11 +174,11 @@ package final class LoginSleep: LoopBusDelegate {
     }
 
     private func call(
-        _ service: String, _ path: String, _ interface: String, _ member: String,
+        _ service: String, _ path: String, _ interface: String, _ member: String, startsService: Bool = false,
         _ fill: (inout BusMessage) -> Void, then: @escaping (OpaquePointer?) -> Void
     ) {
         do throws(Errno) {
-            try bus.call(service, path, interface, member, startsService: false, fill, then: then)
+            try bus.call(service, path, interface, member, startsService: startsService, fill, then: then)
         } catch {
             // The connection is lost or about to be.
         }
