@@ -50,21 +50,23 @@ final class Lineages {
             .map(description)
     }
 
-    /// Returns a function that returns the newest state on another device that follows a local
-    /// activity; nil if there is none. Its second argument is the ids under which other devices have
-    /// received the activity.
+    /// Returns the newest states on other devices that follow local activities, by their handles.
     ///
-    /// The states are listed once for all activities.
-    func newestElsewhere() -> (LocalActivity, Set<ActivityID>) -> NewerState? {
+    /// - Parameter offers: the ids under which other devices have received the activities, by their handles.
+    func newest(
+        following activities: [LocalActivity], receivedAs offers: [ActivityID: Set<ActivityID>]
+    ) -> [ActivityID: NewerState] {
         let own = peers.table.own
         let others = Dictionary(grouping: states.filter { $0.device != own }, by: \.lineage.id)
-        return { [self] activity, offers in
+        var found: [ActivityID: NewerState] = [:]
+        for activity in activities {
             var present = activity.content.lineage
             if present == nil, let offer = activity.offer?.id { present = Lineage(id: offer, step: 0) }
-            let ids = offers.union([present?.id].compactMap(\.self))
+            let ids = offers[activity.id, default: []].union([present?.id].compactMap(\.self))
             let step = present?.step ?? 0
-            return newest(of: ids.flatMap { others[$0] ?? [] }.filter { $0.lineage.step > step })
+            found[activity.id] = newest(of: ids.flatMap { others[$0] ?? [] }.filter { $0.lineage.step > step })
         }
+        return found
     }
 
     private func description(of state: State) -> NewerState {

@@ -323,8 +323,8 @@ final class ControlService {
         case .one(let activity): chosen = activity
         }
         guard let activity = local(chosen) else { throw CallError.noSuchActivity(publishedHere: chosen.id.hex) }
-        let newest = core.lineages.newestElsewhere()(activity, core.handover.offers[activity.id] ?? [])
-        guard let newest else { throw HandoffFailure.nothingNewer() }
+        let newer = core.lineages.newest(following: [activity], receivedAs: core.handover.offers)
+        guard let newest = newer[activity.id] else { throw HandoffFailure.nothingNewer() }
         var request = request
         request.back = nil
         request.activity = newest.activity.hex
@@ -334,10 +334,12 @@ final class ControlService {
 
     /// The activities of this device, with the newest states that other devices have of them.
     private func published() -> [PublishedActivity] {
-        let (newest, offers) = (core.lineages.newestElsewhere(), core.handover.offers)
-        return apps.publications().map { activity in
+        let published = apps.publications()
+        let locals = published.map(local)
+        let newer = core.lineages.newest(following: locals.compactMap(\.self), receivedAs: core.handover.offers)
+        return zip(published, locals).map { activity, local in
             var activity = activity
-            activity.newer = local(activity).flatMap { newest($0, offers[$0.id] ?? []) }
+            activity.newer = local.flatMap { newer[$0.id] }
             return activity
         }
     }
