@@ -12,10 +12,11 @@ struct ActivityAdvice {
     /// - bytes: the size of the payload.
     /// - isSaved: whether the app has saved the activity. Before that it may still add required
     ///   keys.
-    func words(bytes: Int, _ content: ActivityContent, isSaved: Bool) -> String? {
+    /// - notKept: why other devices do not keep an item that was sent; nil if they do.
+    func words(bytes: Int, _ content: ActivityContent, isSaved: Bool, notKept: String? = nil) -> String? {
         let missing = isSaved ? content.missingRequiredKeys : []
         let incomplete = missing.isEmpty ? nil : "no device can continue it: \(HandoffFailure.lacks(missing))"
-        let advice = [incomplete, ofSize(bytes)].compactMap(\.self)
+        let advice = [incomplete, ofSize(bytes), notKept.map { "it is not kept: \($0)" }].compactMap(\.self)
         return advice.isEmpty ? nil : advice.joined(separator: "; ")
     }
 

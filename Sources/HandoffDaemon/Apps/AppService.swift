@@ -346,13 +346,10 @@ final class AppService {
                 needsSave: needsSave, answersSaves: session.answersSaves,
                 savesOnContinue: description.savesOnContinue ?? false, keeping: KeepRule(description.keep),
                 afterwards: description.afterwards ?? .stay, recipient: recipient, bytes: bytes))
-        var words = [advice.words(bytes: bytes, content, isSaved: !needsSave)]
-        if recipient != nil, KeepRule(description.keep) == .afterEnd {
-            // A file that it has is checked when the first part of it arrives.
-            words.append(core?.activityCopier.refusal(ofFile: 0, for: id).map { "it is not kept: \($0)" })
-        }
-        let given = words.compactMap(\.self)
-        return (id, given.isEmpty ? nil : given.joined(separator: "; "))
+        // A file that it has is checked when the first part of it arrives.
+        let mayBeKept = recipient != nil && KeepRule(description.keep) == .afterEnd
+        let notKept = mayBeKept ? core?.activityCopier.refusal(ofFile: 0, for: id) : nil
+        return (id, advice.words(bytes: bytes, content, isSaved: !needsSave, notKept: notKept))
     }
 
     /// `KeepContent`.
